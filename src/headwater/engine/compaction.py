@@ -1,0 +1,58 @@
+"""Compacting staging: what is staged becomes part of an index, so that a listing need not pass over it entry by entry.
+
+A compaction is like a commit that nobody sees: the sealed tokens are overlaid on the head and the result is written as
+an internal commit, which the branch reads in place of its head. The next commit starts from there.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from headwater.engine.commit import Description, land_on, overlaid, plan_commit
+from headwater.engine.repository import Repository
+from headwater.engine.weaving import weave_all
+from headwater.index import Index, Strategy, apply, merge
+from headwater.refs.branch import Branch
+from headwater.staging.errors import LimitExceeded, NothingToCommit
+from headwater.staging.landing import Plan
+from headwater.staging.sealing import seal
+
+_INTERNAL = "what is staged, compacted"
+
+
+async def compact(repository: Repository, branch: str) -> None:
+    """Bring all that is staged on *branch* into one index. Readers see no difference; what is staged stays staged."""
+    repository.check_writable()
+
+    async def prepare(ground: Branch) -> Plan:
+        index = await overlaid(repository, ground)
+        if not index.record.own_count:
+            return Plan(ground.commit, (), base=ground.base)
+        return await _internal(repository, ground, ground.commit, index)
+
+    async with repository.lanes.lane(branch):
+        try:
+            seen = await seal(repository.branches, repository.outside, branch)
+        except LimitExceeded:  # what is sealed already is compacted, which makes room
+            seen = await repository.branches.fresh(branch)
+        if seen.branch.sealed:
+            with suppress(NothingToCommit):  # somebody committed it meanwhile: there is nothing to compact
+                await land_on(repository, seen, seen.branch.sealed, prepare)
+
+
+async def rebased(repository: Repository, branch: Branch, head: str) -> str:
+    """The base of *branch* as it has to be when its head becomes *head*: what was compacted, on top of that."""
+    before, base, after = [await repository.index_of(each) for each in (branch.commit, branch.base, head)]
+    edits = (await merge(before, base, after, strategy=Strategy.SOURCE_WINS)).edits
+    if repository.grows:
+        edits = await weave_all(repository, edits, before, base, after)
+    plan = await _internal(repository, branch, branch.commit, await apply(after, edits))
+    await repository.store.pipeline(plan.operations)
+    return plan.base
+
+
+async def _internal(repository: Repository, branch: Branch, head: str, index: Index) -> Plan:
+    """A plan that leaves the head where it is and has the branch read *index* in its place."""
+    description = Description(_INTERNAL, "", repository.outside.now())
+    plan = await plan_commit(repository, branch, [head], index, description)
+    return Plan(head, plan.operations, base=plan.commit)

@@ -1,0 +1,64 @@
+"""Copies leave a note of where the bytes are, so that garbage collection takes what was copied for new.
+
+A copy makes an old object be referred to from a new place. With the old place deleted behind it, an object could hop
+ahead of whoever looks for references, and be seen by nobody. `docs/garbage.md` has the whole argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from headwater.blob.namespace import HOUR, parse_data_name, span
+from headwater.engine.addresses import is_foreign
+from headwater.engine.limits import HOLD
+from headwater.engine.read import stat
+from headwater.engine.repository import Repository
+from headwater.index import Entry
+from headwater.staging.tries import tries
+
+COPIED = b"copied/"
+"""What the keys of notes begin with, in a repository's partition: the time follows, and the address."""
+
+
+async def held(repository: Repository, ref: str, path: str) -> Entry:
+    """What is at *path*, to be staged somewhere else: its bytes stay for hours, whatever becomes of *path*.
+
+    `PathNotFound` if nothing is there. A trip more than `stat` if the bytes are older than an hour.
+    """
+    async for _ in tries(repository.outside, f"copying {path!r}"):
+        began = repository.outside.elapsed()
+        found = await stat(repository, ref, path)
+        await note(repository, [block.address for block in found.blocks])
+        if is_in_time(repository, began):
+            return found
+    raise AssertionError("tries never end quietly")
+
+
+async def note(repository: Repository, addresses: Sequence[str]) -> None:
+    """Have the objects at *addresses* count as written now. Those that are new anyway need no note."""
+    now = repository.outside.now()
+    notes = {
+        note_key(now, address): b"" for address in addresses if not is_foreign(address) and not _is_new(address, now)
+    }
+    if notes:
+        await repository.store.set_many(repository.partition, notes)
+
+
+def is_in_time(repository: Repository, began: float) -> bool:
+    """Whether what was read since *began* was noted soon enough: before two looks can both have missed it."""
+    return repository.outside.elapsed() - began <= HOLD
+
+
+def note_key(now: int, address: str) -> bytes:
+    return COPIED + now.to_bytes(8, "big") + address.encode()
+
+
+def noted(key: bytes) -> tuple[int, str]:
+    """When (milliseconds since 1970) and what, from a key that `note_key` made."""
+    rest = key.removeprefix(COPIED)
+    return int.from_bytes(rest[:8], "big"), rest[8:].decode()
+
+
+def _is_new(address: str, now: int) -> bool:
+    name = parse_data_name(address)
+    return name is not None and span(name.slice).start > now - HOUR

@@ -1,0 +1,63 @@
+"""The history of a reference, all of it or of some paths."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from headwater.drive import together
+from headwater.engine.looking import commit_of
+from headwater.engine.paths import key_of, prefix_of
+from headwater.engine.repository import Repository
+from headwater.history import Commit, LogPage, all_parents, first_parent
+from headwater.history import log as history_log
+from headwater.index import diff
+
+
+async def log(
+    repository: Repository,
+    ref: str,
+    *,
+    after: str = "",
+    amount: int = 100,
+    paths: Sequence[str] = (),
+    first_parents: bool = True,
+    since: int | None = None,
+    until: int | None = None,
+    stop_at: str | None = None,
+) -> LogPage:
+    """A page of commits, newest first. Of *paths*, those that end in a slash are prefixes: only commits that changed
+    something there are shown, which costs their own changes and no tree."""
+    stop = frozenset() if stop_at is None else frozenset({(await commit_of(repository, stop_at)).id})
+    return await history_log(
+        repository.commits,
+        await commit_of(repository, ref),
+        after=after,
+        amount=amount,
+        lineage=first_parent if first_parents else all_parents,
+        since=since,
+        until=until,
+        stop_at=stop,
+        touched=partial(_touched, repository, paths) if paths else None,
+    )
+
+
+async def _touched(repository: Repository, paths: Sequence[str], commits: Sequence[Commit]) -> Sequence[bool]:
+    keys = frozenset(key_of(path) for path in paths if not path.endswith("/"))
+    prefixes = tuple(prefix_of(path) for path in paths if path.endswith("/"))
+    return await together([partial(touches, repository, commit, keys, prefixes) for commit in commits])
+
+
+async def touches(repository: Repository, commit: Commit, keys: frozenset[str], prefixes: tuple[str, ...] = ()) -> bool:
+    """Whether *commit* changed something at one of *keys* or under one of *prefixes*, against its first parent."""
+    index = await repository.index_of(commit.id) if commit.own is None else repository.index_at(commit)
+    if index.own is not None:
+        return not keys.isdisjoint(index.own) or any(key.startswith(prefixes) for key in index.own)
+    parent = await repository.index_of(commit.parents[0]) if commit.parents else repository.empty_index()
+    for key in keys:
+        if any(change.key == key for change in await diff(parent, index, prefix=key, amount=1)):
+            return True
+    for prefix in prefixes:
+        if await diff(parent, index, prefix=prefix, amount=1):
+            return True
+    return False
