@@ -1,0 +1,132 @@
+"""Sweeping: what a plan says is deleted, after a second look, in batches, at a bounded rate; killed, it can go on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+import polars as pl
+
+from headwater.engine.lake import Lake
+from headwater.engine.repository import Repository
+from headwater.garbage.limits import BATCH, LOOK_EVERY, SETTLE, SKEW
+from headwater.garbage.marking import Marker
+from headwater.garbage.plans import Plan, done_name, parts_of, read_commits, read_part, read_plan
+from headwater.garbage.references import forget_copies
+from headwater.garbage.workspaces import close_abandoned, live_workspaces
+
+
+class Swept(msgspec.Struct, frozen=True):
+    """What a sweep deleted, or would have; and what it spared because something referred to it again."""
+
+    run: str
+    dry_run: bool
+    deleted: int = 0
+    bytes: int = 0
+    spared: int = 0
+    parts: int = 0
+    """Files of the plan that were gone through by this sweep; those that an earlier one had done are not counted."""
+
+
+Progress = Callable[[Swept], None]
+
+
+async def sweep(
+    lake: Lake,
+    name: str,
+    run: str,
+    *,
+    rate: float | None = None,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+) -> Swept:
+    """Delete what the plan *run* of the repository *name* says, at most *rate* objects a second.
+
+    A part of the plan that was swept is not swept again, so it may be called until it returns. With *dry_run* it looks
+    and counts, and deletes nothing.
+    """
+    repository = await lake.open(name)
+    repository.check_writable()
+    plan = await read_plan(repository, run)
+    sweeping = _Sweeping(repository, plan, rate, dry_run=dry_run, progress=progress)
+    return await sweeping.run()
+
+
+class _Sweeping:
+    """One sweep under way."""
+
+    def __init__(
+        self, repository: Repository, plan: Plan, rate: float | None, *, dry_run: bool, progress: Progress | None
+    ) -> None:
+        self._repository = repository
+        self._plan = plan
+        self._rate = rate
+        self._progress = progress
+        self._swept = Swept(plan.run, dry_run)
+        self._marker: Marker | None = None
+        self._spared = pl.DataFrame(schema={"address": pl.String})
+        self._live: tuple[str, ...] = ()
+        self._looked = 0.0
+        self._began = repository.outside.elapsed()
+
+    async def run(self) -> Swept:
+        if not self._swept.dry_run:
+            await close_abandoned(self._repository, self._plan.cutoff)
+        for part in await parts_of(self._repository.blobs, self._plan):
+            done = done_name(self._plan, part)
+            if await self._repository.blobs.stat(done) is None:
+                await self._sweep_part(part, done)
+        if not self._swept.dry_run:
+            await forget_copies(self._repository, self._plan.cutoff)
+        return self._swept
+
+    async def _sweep_part(self, part: str, done: str) -> None:
+        rows = await read_part(self._repository.blobs, part)
+        before = self._swept
+        for start in range(0, len(rows), BATCH):
+            await self._look_if_due()
+            batch = rows.slice(start, BATCH)
+            going = batch.join(self._spared, on="address", how="anti")
+            for prefix in self._live:
+                going = going.filter(~pl.col("address").str.starts_with(prefix))
+            if not self._swept.dry_run:
+                await self._repository.blobs.delete_many(going["address"].to_list())
+            self._swept = msgspec.structs.replace(
+                self._swept,
+                deleted=self._swept.deleted + len(going),
+                bytes=self._swept.bytes + int(going["size"].sum()),
+                spared=self._swept.spared + len(batch) - len(going),
+            )
+            if self._progress is not None:
+                self._progress(self._swept)
+            await self._pace()
+        self._swept = msgspec.structs.replace(self._swept, parts=self._swept.parts + 1)
+        if not self._swept.dry_run:
+            told = {name: getattr(self._swept, name) - getattr(before, name) for name in ("deleted", "bytes", "spared")}
+            await self._repository.blobs.put(done, msgspec.json.encode(told))
+
+    async def _look_if_due(self) -> None:
+        """Look again at what is referred to, if that was not done lately."""
+        outside = self._repository.outside
+        if self._marker is None:
+            self._marker = await self._marker_of_plan()
+            if outside.now() - self._plan.marked < SKEW and not self._swept.dry_run:
+                await outside.sleep(SETTLE)
+        elif outside.elapsed() - self._looked < LOOK_EVERY:
+            return
+        found = [pl.Series("address", addresses, dtype=pl.String).to_frame() async for addresses in self._marker.look()]
+        self._spared = pl.concat([self._spared, *found]).unique()
+        self._live = (await live_workspaces(self._repository, self._plan.cutoff)).prefixes
+        self._looked = outside.elapsed()
+
+    async def _marker_of_plan(self) -> Marker:
+        known = [each async for each in read_commits(self._repository.blobs, self._plan)]
+        return Marker(self._repository, self._plan.rules, now=self._plan.now, since=self._plan.cutoff, known=known)
+
+    async def _pace(self) -> None:
+        """Wait until what was deleted so far is within the rate."""
+        if self._rate is None:
+            return
+        ahead = (self._swept.deleted / self._rate) - (self._repository.outside.elapsed() - self._began)
+        if ahead > 0:
+            await self._repository.outside.sleep(ahead)
