@@ -1,0 +1,1 @@
+"""Policies as they are written, and as they are followed."""
