@@ -1,0 +1,32 @@
+"""What the operations answer that lakeFS has not, where the SDK has no value of its own for it."""
+
+from __future__ import annotations
+
+import msgspec
+
+from headwater.sdk.results import Entry
+from headwater.sdk.wire.errors import Error
+
+
+class Ancestry(msgspec.Struct, frozen=True):
+    """How two commits are related: whether one led to the other, along first parents, and at all."""
+
+    first_parents: bool
+    at_all: bool
+
+
+class Child(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What is in a directory: a file with all that is known of it, or a directory, maybe with what is below it."""
+
+    path: str
+    entry: Entry | None = None
+    size: int | None = None
+    count: int | None = None
+
+
+class End(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """The last line of an answer of many lines. With an *error*, that is where it ended."""
+
+    end: bool
+    error: Error | None = None
+    status: int = 200
