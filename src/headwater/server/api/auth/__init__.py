@@ -1,0 +1,1 @@
+"""Users, groups, policies and credentials over the REST API, and logging in."""

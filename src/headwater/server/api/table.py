@@ -1,0 +1,85 @@
+"""All operations of the API."""
+
+from __future__ import annotations
+
+from headwater.server.api import (
+    actions,
+    background,
+    branches,
+    collection,
+    commits,
+    configuration,
+    contents,
+    directories,
+    dumps,
+    files,
+    gathering,
+    imports,
+    ingesting,
+    lineage,
+    linking,
+    metadata,
+    objects,
+    pulls,
+    refs,
+    repositories,
+    reverting,
+    settings,
+    signatures,
+    staging,
+    tags,
+    upkeep,
+    uploads,
+    workspaces,
+)
+from headwater.server.api.auth import groups, login, policies, users
+from headwater.server.api.operation import Operation
+from headwater.server.api.routing import tree_of
+
+GROUPS = (
+    repositories.group,
+    branches.group,
+    tags.group,
+    signatures.group,
+    commits.group,
+    background.group,
+    refs.group,
+    background.merges,
+    objects.group,
+    staging.group,
+    workspaces.group,
+    imports.group,
+    ingesting.group,
+    metadata.group,
+    pulls.group,
+    settings.group,
+    dumps.group,
+    configuration.group,
+    configuration.health,
+    login.group,
+    users.group,
+    groups.group,
+    policies.group,
+    branches.experimental,
+    uploads.group,
+    configuration.internal,
+    collection.group,
+    dumps.internal,
+    login.first_steps,
+    metadata.internal,
+    settings.internal,
+    staging.internal,
+    files.group,
+    gathering.group,
+    directories.group,
+    lineage.group,
+    contents.group,
+    linking.group,
+    reverting.group,
+    upkeep.group,
+    actions.group,
+)
+
+OPERATIONS: tuple[Operation, ...] = tuple(operation for group in GROUPS for operation in group.operations)
+
+TREE = tree_of(OPERATIONS)

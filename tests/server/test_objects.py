@@ -1,0 +1,164 @@
+"""Objects over the REST API: written, read, listed, under conditions and in ranges."""
+
+from __future__ import annotations
+
+from email.utils import parsedate_to_datetime
+
+import httpx
+import pytest
+
+ODD = [
+    "a b",
+    "a+b",
+    "ä/ö",
+    "a%2Fb",
+    "a//b",
+    "/lead",
+    "tail/",
+    "q?x=1&y",
+    "#",
+    "日本/語",
+    "..",
+    "a/../b",
+    "\\",
+    "x" * 1022,
+]
+
+
+def put(api: httpx.Client, repository: str, path: str, content: bytes, **headers: str) -> httpx.Response:
+    return api.post(
+        f"/repositories/{repository}/branches/main/objects", params={"path": path}, content=content, headers=headers
+    )
+
+
+def get(api: httpx.Client, repository: str, path: str, ref: str = "main", **headers: str) -> httpx.Response:
+    return api.get(f"/repositories/{repository}/refs/{ref}/objects", params={"path": path}, headers=headers)
+
+
+@pytest.mark.parametrize("path", ODD)
+def test_a_path_is_any_text_that_is_not_too_long(api: httpx.Client, repository: str, path: str) -> None:
+    written = put(api, repository, path, path.encode())
+    assert written.status_code == 201, written.text
+    assert written.json()["path"] == path
+    assert get(api, repository, path).content == path.encode()
+    listed = api.get(f"/repositories/{repository}/refs/main/objects/ls").json()["results"]
+    assert [each["path"] for each in listed] == [path]
+
+
+@pytest.mark.parametrize("path", ["", "x" * 1023, "a\0b"])
+def test_what_can_be_no_path_is_refused_and_changes_nothing(api: httpx.Client, repository: str, path: str) -> None:
+    refused = put(api, repository, path, b"x")
+    assert refused.status_code == 400
+    assert "path" in refused.json()["message"]
+    assert api.get(f"/repositories/{repository}/refs/main/objects/ls").json()["results"] == []
+
+
+def test_an_upload_may_be_a_form(api: httpx.Client, repository: str) -> None:
+    for size in (0, 10, 3_000_000):
+        content = bytes(size)
+        files = {"content": ("name.csv", content, "text/csv")}
+        url = f"/repositories/{repository}/branches/main/objects"
+        written = api.post(url, params={"path": "form"}, files=files)
+        assert written.status_code == 201, written.text
+        assert written.json()["content_type"] == "text/csv"
+        assert get(api, repository, "form").content == content
+
+
+def test_a_form_without_the_field_is_refused(api: httpx.Client, repository: str) -> None:
+    url = f"/repositories/{repository}/branches/main/objects"
+    refused = api.post(url, params={"path": "form"}, files={"other": b"x"})
+    assert refused.status_code == 400
+    assert "content" in refused.json()["message"]
+
+
+def test_a_read_says_what_it_is_and_may_be_of_a_range(api: httpx.Client, repository: str) -> None:
+    put(api, repository, "digits", b"0123456789", **{"content-type": "text/plain", "x-lakefs-meta-colour": "red"})
+    whole = get(api, repository, "digits")
+    assert whole.headers["content-type"] == "text/plain"
+    assert whole.headers["x-lakefs-meta-colour"] == "red"
+    assert parsedate_to_datetime(whole.headers["last-modified"]).year > 2020
+    ranges = {"bytes=2-4": b"234", "bytes=7-": b"789", "bytes=-2": b"89", "bytes=8-100": b"89"}
+    for asked, content in ranges.items():
+        part = get(api, repository, "digits", range=asked)
+        assert (part.status_code, part.content) == (206, content)
+        assert part.headers["content-range"].endswith("/10")
+    beyond = get(api, repository, "digits", range="bytes=10-")
+    assert (beyond.status_code, beyond.headers["content-range"]) == (416, "bytes */10")
+    assert get(api, repository, "digits", range="lines=1-2").content == b"0123456789"
+
+
+def test_conditions_on_a_read(api: httpx.Client, repository: str) -> None:
+    put(api, repository, "a", b"x")
+    etag = get(api, repository, "a").headers["etag"]
+    assert get(api, repository, "a", **{"if-none-match": etag}).status_code == 304
+    assert get(api, repository, "a", **{"if-none-match": '"other"'}).status_code == 200
+    assert get(api, repository, "a", **{"if-match": etag}).status_code == 200
+    assert get(api, repository, "a", **{"if-match": '"other"'}).status_code == 412
+    assert get(api, repository, "a", **{"if-modified-since": "Thu, 01 Jan 2099 00:00:00 GMT"}).status_code == 304
+    assert get(api, repository, "a", **{"if-unmodified-since": "Thu, 01 Jan 1998 00:00:00 GMT"}).status_code == 412
+
+
+def test_conditions_on_an_upload(api: httpx.Client, repository: str) -> None:
+    assert put(api, repository, "a", b"1", **{"if-none-match": "*"}).status_code == 201
+    assert put(api, repository, "a", b"2", **{"if-none-match": "*"}).status_code == 412
+    etag = get(api, repository, "a").headers["etag"]
+    assert put(api, repository, "a", b"3", **{"if-match": etag}).status_code == 201
+    assert put(api, repository, "a", b"4", **{"if-match": etag}).status_code == 412
+    assert get(api, repository, "a").content == b"3"
+
+
+def test_a_head_tells_what_a_get_would(api: httpx.Client, repository: str) -> None:
+    put(api, repository, "a", b"x" * 1000)
+    url = f"/repositories/{repository}/refs/main/objects"
+    head = api.head(url, params={"path": "a"})
+    assert (head.status_code, head.headers["content-length"], head.content) == (200, "1000", b"")
+    assert api.head(url, params={"path": "b"}).status_code == 404
+
+
+def test_a_large_object_comes_back_as_it_was(api: httpx.Client, repository: str) -> None:
+    content = bytes(range(256)) * 40_000
+    put(api, repository, "large", content)
+    assert get(api, repository, "large").content == content
+    assert get(api, repository, "large", range="bytes=5000000-5000009").content == content[5_000_000:5_000_010]
+
+
+def test_a_listing_is_paged_and_rolls_up_behind_a_delimiter(api: httpx.Client, repository: str) -> None:
+    for name in ("a/1", "a/2", "b", "c/d/1", "e"):
+        put(api, repository, name, b"x")
+    url = f"/repositories/{repository}/refs/main/objects/ls"
+    seen: list[str] = []
+    after = ""
+    while True:
+        page = api.get(url, params={"delimiter": "/", "amount": 2, "after": after}).json()
+        seen += [each["path"] for each in page["results"]]
+        after = page["pagination"]["next_offset"]
+        if not page["pagination"]["has_more"]:
+            break
+    assert seen == ["a/", "b", "c/", "e"]
+
+
+def test_deleting_many_copying_and_changing_metadata(api: httpx.Client, repository: str) -> None:
+    for name in ("a", "b", "c"):
+        put(api, repository, name, name.encode())
+    base = f"/repositories/{repository}/branches/main/objects"
+    copied = api.post(f"{base}/copy", params={"dest_path": "d"}, json={"src_path": "a"})
+    assert copied.status_code == 201
+    assert api.put(f"{base}/stat/user_metadata", params={"path": "d"}, json={"set": {"k": "v"}}).status_code == 201
+    assert api.post(f"{base}/delete", json={"paths": ["a", "b", "nothing"]}).json() == {"errors": []}
+    assert api.delete(base, params={"path": "nothing"}).status_code == 204
+    listed = api.get(f"/repositories/{repository}/refs/main/objects/ls").json()["results"]
+    assert [(each["path"], each["metadata"]) for each in listed] == [("c", {}), ("d", {"k": "v"})]
+
+
+def test_nothing_is_at_a_path_or_ref_or_repository_that_is_not(api: httpx.Client, repository: str) -> None:
+    assert get(api, repository, "a").status_code == 404
+    assert get(api, repository, "a", "nowhere").status_code == 404
+    assert get(api, "no-such-repository", "a").status_code == 404
+    assert get(api, repository, "a", "main@{then}").status_code == 400
+
+
+def test_nobody_reads_without_credentials(api: httpx.Client, repository: str) -> None:
+    put(api, repository, "a", b"x")
+    url = f"{api.base_url}repositories/{repository}/refs/main/objects?path=a"
+    assert httpx.get(url).status_code == 401
+    assert httpx.get(url, auth=("AKIAJNOBODYNOBODYNOQ", "x")).status_code == 401
