@@ -1,0 +1,134 @@
+"""Entries and differences as DataFrames: segments are read by the JVM, and what lies on top of them is a short list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from headwater.engine.looking import commit_of
+from headwater.engine.repository import Repository
+from headwater.index import Entry, Index
+from headwater.index.schema import SCHEMA, batch_of_edits
+from headwater.pipeline.frames import (
+    FILES,
+    ROWS,
+    as_entries,
+    entry_struct,
+    from_arrow,
+    rows_of,
+    same_content,
+    segments,
+)
+from headwater.pipeline.limits import LISTED_KEYS
+from headwater.pipeline.place import Place, opened
+from headwater.pipeline.remote import served
+from headwater.pipeline.snapshots import Snapshot, positions, snapshot
+
+
+def entries(spark: SparkSession, place: Place, ref: str, *, prefix: str = "", staged: bool = False) -> DataFrame:
+    """All files at *ref* whose paths begin with *prefix*; with *staged*, as who reads the branch sees them.
+
+    The reference is looked at now: what is committed or staged later never shows. Segments without the prefix are not
+    opened. The columns are those of `ENTRIES`. A server answers with the listing itself, which the driver takes.
+    """
+    if place.endpoint is not None:
+        with served(place) as remote:
+            return as_entries(from_arrow(spark, remote.listing(ref, prefix, staged=staged), ROWS))
+    with opened(place, spark) as driver:
+        found = driver.run(snapshot(driver.repository, ref, prefix=FILES + prefix, staged=staged))
+        return as_entries(rows_at(spark, driver.objects.root, found))
+
+
+def rows_at(spark: SparkSession, root: str, found: Snapshot) -> DataFrame:
+    """The rows of a snapshot, as segments have them."""
+    rows = segments(spark, root, found.segments)
+    if not found.exact:
+        rows = rows.where(F.col("key").startswith(found.prefix))
+    if not len(found.edits):
+        return rows
+    added = found.edits.filter(pc.invert(found.edits.column("removed"))).select(SCHEMA.names)
+    rows = without_keys(spark, rows, found.edits.column("key"))
+    return rows.unionByName(rows_of(spark, added)) if len(added) else rows
+
+
+def without_keys(spark: SparkSession, rows: DataFrame, keys: pa.Array) -> DataFrame:
+    """*rows* whose keys are not among *keys*."""
+    if len(keys) <= LISTED_KEYS:
+        return rows.where(~F.col("key").isin(keys.to_pylist()))
+    listed = spark.createDataFrame(pa.table({"key": keys}))
+    return rows.join(F.broadcast(listed), "key", "left_anti")
+
+
+def diff(spark: SparkSession, place: Place, left: str, right: str, *, prefix: str = "") -> DataFrame:
+    """What differs between the commits of *left* and *right*: `path`, `change`, and structs of both sides.
+
+    Only segments that one side has and the other has not are read. A change is `added`, `removed` or `changed`; the
+    side that has no such path is null.
+    """
+    if place.endpoint is not None:
+        with served(place) as remote:
+            ours, theirs = (rows_of(spark, each) for each in remote.changes(left, right, prefix))
+        return _changes(ours, theirs, F.lit(True))  # noqa: FBT003  (the server has left out what is the same)
+    with opened(place, spark) as driver:
+        sides = driver.run(_sides(driver.repository, left, right, FILES + prefix))
+        ours, theirs = (_side(spark, driver.objects.root, side, FILES + prefix) for side in sides)
+    return _changes(ours, theirs, ~same_content("left", "right"))
+
+
+def _changes(ours: DataFrame, theirs: DataFrame, differ: Column) -> DataFrame:
+    joined = ours.select("key", entry_struct("left")).join(
+        theirs.select("key", entry_struct("right")), "key", "full_outer"
+    )
+    change = (
+        F.when(F.col("left").isNull(), "added").when(F.col("right").isNull(), "removed").otherwise("changed")
+    ).alias("change")
+    different = F.col("left").isNull() | F.col("right").isNull() | differ
+    return joined.where(different).select(
+        F.substring("key", len(FILES) + 1, 1 << 30).alias("path"), change, "left", "right"
+    )
+
+
+class _Side(msgspec.Struct, frozen=True):
+    """What to read of one side: segments less the keys that a delta of either side knows, and what is there instead."""
+
+    segments: tuple[str, ...]
+    known: pa.Array
+    told: pa.RecordBatch
+
+
+async def _sides(repository: Repository, left: str, right: str, prefix: str) -> list[_Side]:
+    indexes = [await repository.index_of((await commit_of(repository, ref)).id) for ref in (left, right)]
+    names = [await _segments_of(index, prefix) for index in indexes]
+    known = sorted(key for key in indexes[0].delta.keys() | indexes[1].delta.keys() if key.startswith(prefix))
+    sides: list[_Side] = []
+    for index, mine, others in zip(indexes, names, reversed(names), strict=True):
+        told = await index.get_many(known)
+        other = set(others)
+        rows = batch_of_edits({key: entry for key, entry in zip(known, told, strict=True) if isinstance(entry, Entry)})
+        only = tuple(name for name in mine if name not in other)
+        sides.append(_Side(only, pa.array(known, pa.string()), rows.select(SCHEMA.names)))
+    return sides
+
+
+async def _segments_of(index: Index, prefix: str) -> Sequence[str]:
+    tree = await index.tree()
+    return [tree.segments[place] for place in positions(tree, prefix)]
+
+
+def _side(spark: SparkSession, root: str, side: _Side, prefix: str) -> DataFrame:
+    rows = segments(spark, root, side.segments).where(F.col("key").startswith(prefix))
+    if len(side.known):
+        rows = without_keys(spark, rows, side.known).unionByName(rows_of(spark, side.told))
+    return rows
+
+
+def search(
+    spark: SparkSession, place: Place, ref: str, condition: str, *, prefix: str = "", staged: bool = False
+) -> DataFrame:
+    """The entries at *ref* of which *condition*, in SQL, holds: `metadata['owner'] = 'ann' AND size > 0`."""
+    return entries(spark, place, ref, prefix=prefix, staged=staged).where(F.expr(condition))
