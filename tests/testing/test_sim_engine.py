@@ -1,0 +1,48 @@
+"""The engine keeps its promises under a thousand seeds, and each guard of the protocol is missed when it is off."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from headwater.testing.sim import explore, first_failure, must_catch
+from headwater.testing.sim.engine import MUTATIONS, STORIES, Mutation, scenario
+
+SEEDS = 100
+"""For each story: of eleven stories, that makes eleven hundred."""
+
+
+@pytest.mark.parametrize("story", STORIES)
+def test_no_promise_is_broken(story: str) -> None:
+    explore(scenario(STORIES[story]), range(SEEDS))
+
+
+def test_there_are_a_thousand_seeds() -> None:
+    assert len(STORIES) * SEEDS >= 1000
+
+
+@pytest.mark.parametrize("name", MUTATIONS)
+def test_a_guard_that_is_switched_off_is_missed(name: str) -> None:
+    mutation = MUTATIONS[name]
+    must_catch(name, scenario(STORIES[mutation.story], without=mutation), range(mutation.seeds))
+
+
+def test_a_reader_may_begin_with_a_cached_record_if_its_second_look_compares_all_of_it() -> None:
+    guards = MUTATIONS["dirty-not-compared"].replaced
+    whole = {place: guard for place, guard in guards.items() if not place.endswith("is_unchanged")}
+    assert len(whole) == len(guards) - 1
+    explore(scenario(STORIES["a crowd"], without=Mutation("", "a crowd", whole)), range(50))
+
+
+def test_a_guard_is_back_when_its_mutation_is_over() -> None:
+    mutation = MUTATIONS["no-second-read"]
+    assert first_failure(scenario(STORIES[mutation.story], without=mutation), [0]) is not None
+    assert first_failure(scenario(STORIES[mutation.story]), [0]) is None
+
+
+def test_the_page_of_the_protocol_tells_of_each_guard_and_of_no_other() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text()
+    table = page.partition("| without |")[2]
+    assert re.findall(r"^\| `([a-z-]+)` \|", table, re.MULTILINE) == list(MUTATIONS)
