@@ -131,12 +131,13 @@ class BrokenConnections(ABC):
     async def test_a_server_that_is_not_there_has_certainly_written_nothing(
         self, proxied: Store, proxy: Proxy, tenant: str
     ) -> None:
+        """Once a client has noticed: a write sent before it did is in nobody's hands, and its outcome unknown."""
         await proxy.go_down()
+        with pytest.raises(kv.StoreUnavailable):
+            await proxied.get(P, b"key")
         for write in writes(proxied):
             with pytest.raises(kv.StoreUnavailable):
                 await write()
-        with pytest.raises(kv.StoreUnavailable):
-            await proxied.get(P, b"key")
         with pytest.raises(kv.StoreUnavailable):
             await self.opened(proxy.port, tenant, patience=1, connections=1)
 

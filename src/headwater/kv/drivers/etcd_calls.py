@@ -30,8 +30,13 @@ _CHANNEL: list[tuple[str, int]] = [
 ]
 """Reconnect soon after a failure, and share no connection with other stores of the process."""
 
-_NEVER_SENT = ("failed to connect to all addresses", "DNS resolution failed", "empty address list")
-"""What gRPC says when it made no connection, so that nothing went out."""
+_NEVER_SENT = (
+    "failed to connect to all addresses",
+    "DNS resolution failed",
+    "empty address list",
+    "Stream removed (Transport closed",
+)
+"""What gRPC says when it made no connection, or began the call on one it knew to be closed: nothing went out."""
 
 _OWN = "etcdserver: "
 """What etcd's own answers begin with."""
