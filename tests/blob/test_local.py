@@ -130,6 +130,39 @@ class TestPlaces:
         await asyncio.gather(*(come_and_go(number) for number in range(8)))
         assert await names(store) == []
 
+    async def test_a_put_under_a_name_of_its_own_waits_for_no_turn(self, tmp_path: Path) -> None:
+        async with await blob.open(f"file://{tmp_path}?durability=os") as store:
+            await store.put("d/held", b"")
+            held = os.open(tmp_path / "d", os.O_RDONLY)
+            try:
+                fcntl.flock(held, fcntl.LOCK_EX)
+                async with asyncio.timeout(30):
+                    await store.put_unseen("d/new", b"hello")
+            finally:
+                os.close(held)
+            assert await store.read("d/new") == b"hello"
+
+    async def test_what_fails_under_a_name_of_its_own_leaves_nothing(self, tmp_path: Path) -> None:
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        async with await blob.open(f"file://{tmp_path}?durability=os") as store:
+            await store.put_unseen("d/e/first", b"")
+            ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
+            try:
+                with pytest.raises(blob.BlobUnavailable):
+                    await store.put_unseen("d/e/second", b"x" * 2000)
+            finally:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+                signal.signal(signal.SIGXFSZ, ignored)
+            assert files(tmp_path) == ["d/e/first"]
+
+    async def test_a_name_that_is_taken_is_not_unseen(self, tmp_path: Path) -> None:
+        async with await blob.open(f"file://{tmp_path}?durability=os") as store:
+            await store.put("taken", b"first")
+            with pytest.raises(blob.NotSupported):
+                await store.put_unseen("taken", b"second")
+            assert await store.read("taken") == b"first"
+
     async def test_a_put_whose_directory_is_pruned_while_it_waits_makes_it_anew(
         self, store: BlobStore, root: Path
     ) -> None:

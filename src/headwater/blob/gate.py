@@ -57,6 +57,10 @@ class Gate(BlobStore):
             name, body, condition=condition, content_type=content_type, metadata=metadata, tags=tags
         )
 
+    def put_unseen(self, name: str, body: bytes) -> Coroutine[Any, Any, Stored]:
+        self._check(name)
+        return self._store.put_unseen(name, body)
+
     def get(self, name: str, *, start: int = 0, end: int | None = None) -> Coroutine[Any, Any, Blob]:
         self._check(name)
         _check_range(name, start, end)

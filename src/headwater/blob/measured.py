@@ -6,6 +6,11 @@ import hashlib
 from collections.abc import Iterator
 
 
+def md5_of(body: bytes) -> str:
+    """The MD5 of a *body* that is all there, in hex."""
+    return hashlib.md5(body, usedforsecurity=False).hexdigest()
+
+
 class Measured(Iterator[bytes]):
     """The chunks of a body, counted and hashed as they are taken.
 

@@ -58,6 +58,10 @@ class MeteredBlobs(BlobStore):
                 name, body, condition=condition, content_type=content_type, metadata=metadata, tags=tags
             )
 
+    async def put_unseen(self, name: str, body: bytes) -> Stored:
+        with self._timed("put"):
+            return await self._inner.put_unseen(name, body)
+
     async def get(self, name: str, *, start: int = 0, end: int | None = None) -> Blob:
         with self._timed("get"):
             return await self._inner.get(name, start=start, end=end)

@@ -146,6 +146,15 @@ class BlobStore(ABC):
         elsewhere there are none.
         """
 
+    async def put_unseen(self, name: str, body: bytes) -> Stored:
+        """Write *body* as the object *name*, which the caller has just made up: nobody else puts it, and nobody looks
+        for it before this returns.
+
+        So a store may write it where it stands, and only listings can tell: they may show a part of it, which is all
+        that is left of it if the process is killed meanwhile.
+        """
+        return await self.put(name, body)
+
     @abstractmethod
     async def get(self, name: str, *, start: int = 0, end: int | None = None) -> Blob:
         """The object *name*, from byte *start* up to, not including, *end*, as a stream. `NotFound` when absent.

@@ -68,7 +68,8 @@ async def store(repository: Repository, body: Body) -> StoredBytes:
     repository.check_writable()
     now = repository.outside.now()
     address = data_name(now, repository.outside.random(16).hex())
-    stored = await repository.blobs.put(address, body)
+    blobs = repository.blobs
+    stored = await (blobs.put_unseen(address, body) if isinstance(body, bytes) else blobs.put(address, body))
     return StoredBytes(Block(address, 0, stored.size), stored.md5, now)
 
 

@@ -60,7 +60,10 @@ async def append(
     block: Block | None = None
     if body != b"":
         address = data_name(moment_of(stamp), stamp)
-        stored = await repository.blobs.put(address, body)
+        if isinstance(body, bytes) and id is None:
+            stored = await repository.blobs.put_unseen(address, body)
+        else:  # what is tried again may be there already
+            stored = await repository.blobs.put(address, body)
         block = Block(address, 0, stored.size) if stored.size else None
     appended = Appended(key, block, moment_of(stamp), content_type, dict(metadata))
     await stage_append(repository, branch, appended, stamp, again=again)

@@ -137,6 +137,15 @@ class BlobStoreSuite:
         await store.put("object", b"short")
         assert await store.read("object") == b"short"
 
+    @pytest.mark.parametrize("size", [0, 1024, 3_000_000])
+    async def test_what_is_put_under_a_name_of_its_own_is_read(self, store: BlobStore, size: int) -> None:
+        body = os.urandom(size)
+        stored = await store.put_unseen("a/new/object", body)
+        fetched = await store.fetch("a/new/object")
+        assert (fetched.body, fetched.stat.etag) == (body, stored.etag)
+        assert (stored.size, stored.md5) == (size, hashlib.md5(body, usedforsecurity=False).hexdigest())
+        assert await names(store) == ["a/new/object"]
+
     async def test_an_absent_object_is_none_to_stat_and_not_found_to_readers(self, store: BlobStore) -> None:
         assert await store.stat("nobody") is None
         for reading in (store.read("nobody"), store.fetch("nobody", start=1, end=2), store.get("nobody")):

@@ -70,6 +70,10 @@ class CountingBlobs(BlobStore):
             name, body, condition=condition, content_type=content_type, metadata=metadata, tags=tags
         )
 
+    async def put_unseen(self, name: str, body: bytes) -> Stored:
+        self._count("put")
+        return await self._inner.put_unseen(name, body)
+
     async def get(self, name: str, *, start: int = 0, end: int | None = None) -> Blob:
         self._count("get")
         return await self._inner.get(name, start=start, end=end)

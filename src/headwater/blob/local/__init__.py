@@ -1,4 +1,4 @@
-"""Objects in a directory of this machine: one file an object, written beside and renamed into place.
+"""Objects in a directory of this machine: one file an object, written beside and renamed into place, if anybody looks.
 
 Our own, because obstore's has no conditional update, syncs nothing, and lists in no order.
 """

@@ -16,8 +16,9 @@ from headwater.blob.errors import BlobUnavailable, CannotOpen, NotFound, NotSupp
 from headwater.blob.limits import CALLS, CHUNK, INLINE_READ, INLINE_WRITE, PAGE, STREAMS
 from headwater.blob.local.files import Attributes, described, explained, read_attributes
 from headwater.blob.local.placing import Placing
+from headwater.blob.local.unseen import write_unseen
 from headwater.blob.local.walking import walk
-from headwater.blob.measured import Measured
+from headwater.blob.measured import Measured, md5_of
 from headwater.blob.store import (
     ANY,
     NO_METADATA,
@@ -87,6 +88,13 @@ class LocalStore(BlobStore):
             return await self._calls.run(self._put, name, iter([body]), condition, attributes)
         return await self._streams.run_on_stream(lambda chunks: self._put(name, chunks, condition, attributes), body)
 
+    async def put_unseen(self, name: str, body: bytes) -> Stored:
+        if self._placing.durable:
+            return await self.put(name, body)
+        if len(body) <= INLINE_WRITE:
+            return self._put_unseen(name, body)
+        return await self._calls.run(self._put_unseen, name, body)
+
     async def get(self, name: str, *, start: int = 0, end: int | None = None) -> Blob:
         opened = self._open(name)
         first, last = opened.bounds(start, end)
@@ -152,6 +160,10 @@ class LocalStore(BlobStore):
         measured = Measured(chunks)
         etag = self._placing.put(name, measured, condition, attributes)
         return Stored(measured.size, measured.md5, etag)
+
+    def _put_unseen(self, name: str, body: bytes) -> Stored:
+        etag = write_unseen(str(self._root), name, body)
+        return Stored(len(body), md5_of(body), etag)
 
     def _page(self, found: Iterator[Listed], page: int) -> Sequence[Listed]:
         with explained(str(self._root)):
