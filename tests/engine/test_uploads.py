@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
+import msgspec
 import pytest
 
 from headwater import blob, kv
 from headwater.engine import commit, read, uploads, write
 from headwater.engine.commit import Description
 from headwater.engine.completing import Chosen, check_parts, complete
-from headwater.engine.errors import PartTooSmall, UploadNotFound
+from headwater.engine.conditional import IfAbsent
+from headwater.engine.errors import PartTooSmall, PreconditionFailed, UploadNotFound
 from headwater.engine.lake import Lake
 from headwater.engine.limits import MAX_BLOCKS
 from headwater.engine.repository import Repository
@@ -153,3 +155,76 @@ async def test_many_parts_are_behind_lists_and_read_as_one(repository: Repositor
 
 async def open_addresses(repository: Repository) -> list[tuple[str, str]]:
     return [each async for each in uploads.addresses(repository)]
+
+
+async def test_a_part_that_arrives_late_never_takes_away_what_the_object_names(repository: Repository) -> None:
+    """A client that heard nothing sends a part again, and completes; then the first sending is through, too."""
+    upload = await begin(repository)
+    stored = await write.store(repository, b"x")
+    late = Part(1, 1, stored.md5, stored.at, (stored.block,))
+    store = repository.store
+    await store.set(repository.partition, uploads.PARTS + f"{upload.id}/00001".encode(), msgspec.msgpack.encode(late))
+    await finish(repository, upload, await uploads.parts(repository, upload.id))
+    with pytest.raises(UploadNotFound):
+        await uploads.add(repository, upload, late)
+    assert await content(repository, "large") == b"x"
+    assert await records(repository) == []
+
+
+async def test_an_upload_that_was_completed_unheard_keeps_its_bytes_when_it_is_aborted(repository: Repository) -> None:
+    upload = await begin(repository)
+    parts = [await send(repository, upload, number, bytes([number])) for number in (1, 2)]
+
+    async def stage_and_die(entry: Entry) -> None:
+        await write.stage(repository, "main", entry)
+        raise ConnectionError
+
+    async def stage_if_absent(entry: Entry) -> None:
+        await write.stage(repository, "main", entry, IfAbsent())
+
+    with pytest.raises(ConnectionError):
+        await complete(repository, await uploads.find(repository, upload.id), parts, {}, stage_and_die)
+    with pytest.raises(PreconditionFailed):
+        await complete(repository, await uploads.find(repository, upload.id), parts[:1], {}, stage_if_absent)
+    await uploads.abort(repository, upload.id)
+    assert await content(repository, "large") == b"\1\2"
+
+
+async def test_who_completes_beside_another_is_not_aborted_because_the_other_failed(repository: Repository) -> None:
+    upload = await begin(repository)
+    part = await send(repository, upload, 1, b"x")
+    found = await uploads.find(repository, upload.id)
+
+    one_failed, other_began = asyncio.Event(), asyncio.Event()
+
+    async def fail(_: Entry) -> None:
+        await other_began.wait()
+        raise PreconditionFailed("what is there is not as the condition says")
+
+    async def stage(entry: Entry) -> None:
+        other_began.set()
+        await one_failed.wait()
+        await uploads.abort(repository, upload.id)
+        await write.stage(repository, "main", entry)
+
+    async def one() -> None:
+        with pytest.raises(PreconditionFailed):
+            await complete(repository, found, [part], {}, fail)
+        one_failed.set()
+
+    await asyncio.gather(one(), complete(repository, found, [part], {}, stage))
+    assert await content(repository, "large") == b"x"
+    assert await records(repository) == []
+
+
+async def test_an_upload_that_was_refused_by_a_condition_is_aborted_with_its_bytes(repository: Repository) -> None:
+    upload = await begin(repository)
+    part = await send(repository, upload, 1, b"x")
+
+    async def fail(_: Entry) -> None:
+        raise PreconditionFailed("what is there is not as the condition says")
+
+    with pytest.raises(PreconditionFailed):
+        await complete(repository, await uploads.find(repository, upload.id), [part], {}, fail)
+    await uploads.abort(repository, upload.id)
+    assert await repository.blobs.stat(part.blocks[0].address) is None

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from headwater.blob import RangeNotSatisfiable
+from headwater.drive import drive
 from headwater.engine import branches, describe, read, reset, write
 from headwater.engine.check import check
 from headwater.engine.commit import commit as commit_staged
@@ -30,6 +32,7 @@ from headwater.engine.lake import Lake
 from headwater.engine.log import log
 from headwater.engine.merge import cherry_pick, merge, revert
 from headwater.engine.paths import path_of
+from headwater.engine.redescribing import redescribe
 from headwater.engine.repository import Repository
 from headwater.history import BadName, NotAnAncestor
 from headwater.index import Behaviour, CommonPrefix, Strategy
@@ -147,7 +150,58 @@ class TestFiles:
                 await write.put(repository, ref, "a", b"")
 
 
+def alone(directory: Path) -> Repository:
+    """A repository that is used without an event loop, so that a test decides what comes in between."""
+    lake, namespace = drive(lake_in("mem", directory))
+    return drive(lake.create("sales", namespace))
+
+
+class TestRedescribing:
+    @pytest.mark.parametrize("body", [b"new", b"old"])  # the same bytes again are a write, too
+    def test_what_somebody_puts_meanwhile_is_not_undone(self, tmp_path: Path, body: bytes) -> None:
+        repository = alone(tmp_path)
+        drive(write.put(repository, "main", "a", b"old", metadata={"by": "me"}))
+        meanwhile = [body]
+
+        def change(metadata: Mapping[str, str]) -> Mapping[str, str]:
+            if meanwhile:
+                drive(write.put(repository, "main", "a", meanwhile.pop(0), metadata={"by": "you"}))
+            return {**metadata, "tag": "x"}
+
+        drive(redescribe(repository, "main", "a", change))
+        assert drive(read.stat(repository, "main", "a")).metadata == {"by": "you", "tag": "x"}
+        assert drive(text_at(repository, "main", "a")) == body.decode()
+
+    def test_what_is_deleted_meanwhile_stays_deleted(self, tmp_path: Path) -> None:
+        repository = alone(tmp_path)
+        drive(commit(repository, a="1"))
+
+        def change(metadata: Mapping[str, str]) -> Mapping[str, str]:
+            drive(write.delete(repository, "main", ["a"]))
+            return {**metadata, "tag": "x"}
+
+        with pytest.raises(PathNotFound):
+            drive(redescribe(repository, "main", "a", change))
+
+    async def test_staged_or_committed_only_the_metadata_changes(self, repository: Repository) -> None:
+        before = await write.put(repository, "main", "a", b"1", content_type="text/plain")
+        for tag in ("staged", "committed"):
+            await redescribe(repository, "main", "a", lambda _, tag=tag: {"tag": tag})  # type: ignore[misc]
+            found = await read.stat(repository, "main", "a")
+            assert found == msgspec.structs.replace(before, metadata={"tag": tag})
+            await commit_staged(repository, "main", description())
+            assert await read.stat(repository, "main", "a") == found
+
+
 class TestConditions:
+    async def test_a_write_of_other_metadata_is_not_taken_for_the_one_that_is_there(
+        self, repository: Repository
+    ) -> None:
+        entry = await write.put(repository, "main", "a", b"1")
+        other = msgspec.structs.replace(entry, metadata={"b": "c"})
+        await write.stage(repository, "main", other, IfMatch(version_of(entry)))
+        assert await read.stat(repository, "main", "a") == other
+
     async def test_if_absent_holds_once(self, repository: Repository) -> None:
         await write.put(repository, "main", "a", b"1", condition=IfAbsent())
         with pytest.raises(PreconditionFailed):

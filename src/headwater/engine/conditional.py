@@ -39,7 +39,13 @@ class IfPresent(msgspec.Struct, frozen=True):
     """There is something at the path, whatever it is."""
 
 
-Condition = IfAbsent | IfMatch | IfPresent
+class IfSame(msgspec.Struct, frozen=True):
+    """What is at the path is this very entry: nobody has written there since it was read, not even the same bytes."""
+
+    entry: Entry
+
+
+Condition = IfAbsent | IfMatch | IfPresent | IfSame
 
 
 async def write_if(repository: Repository, branch: str, key: str, edit: Edit, condition: Condition) -> None:
@@ -95,7 +101,7 @@ def is_same_write(found: Entry | None, edit: Edit, *, again: bool) -> bool:
     """Whether *found* is *edit* itself, from an earlier try: of a deletion, if there was one, whoever's it is."""
     if not isinstance(edit, Entry):
         return again and found is None
-    return found is not None and (found.blocks, found.modified) == (edit.blocks, edit.modified)
+    return found == edit
 
 
 def is_safe(staged: Versioned | None) -> bool:
@@ -113,6 +119,9 @@ def _check(condition: Condition, key: str, found: Entry | None) -> None:
             raise PreconditionFailed(f"there is something at {path!r} already")
     elif found is None:
         raise NothingToMatch(f"there is nothing at {path!r} that the condition could hold of")
+    elif isinstance(condition, IfSame):
+        if found != condition.entry:
+            raise PreconditionFailed(f"what is at {path!r} was written again since it was read")
     elif isinstance(condition, IfMatch) and version_of(found) != condition.checksum:
         there = f"an object with checksum {version_of(found)}"
         raise PreconditionFailed(f"at {path!r} there is {there}, not one with checksum {condition.checksum}")

@@ -50,6 +50,9 @@ class Upload(msgspec.Struct, frozen=True, omit_defaults=True):
 
     state: State = "open"
 
+    closings: int = 0
+    """How many times somebody began to complete it."""
+
 
 class Part(msgspec.Struct, frozen=True, omit_defaults=True):
     """A part as it is stored."""
@@ -126,7 +129,8 @@ async def ended(repository: Repository, identity: str) -> Ended | None:
 async def add(repository: Repository, upload: Upload, part: Part) -> None:
     """Make *part* the part of its number. `UploadNotFound` if the upload was completed or aborted meanwhile.
 
-    What the part's bytes were before, if it is sent again, is garbage: somebody may be completing the upload with it.
+    Nobody deletes the bytes, neither of this one then nor of one that was sent before it: somebody may have completed
+    the upload with them. Those that nothing names are garbage.
     """
     key = _part_key(upload.id, part.number)
     await repository.store.set(repository.partition, key, msgspec.msgpack.encode(part))
@@ -195,20 +199,24 @@ async def _aborted(repository: Repository, identity: str) -> State:
 
 async def close(repository: Repository, found: Found) -> Found:
     """Have nobody else abort the upload and take its bytes along. `PredicateFailed` if somebody was faster."""
-    if found.upload.state == "closing":
-        return found
-    upload = msgspec.structs.replace(found.upload, state="closing")
+    upload = msgspec.structs.replace(found.upload, state="closing", closings=found.upload.closings + 1)
     value = msgspec.msgpack.encode(upload)
     predicate = await repository.store.set_if(repository.partition, _key(upload.id), value, found.record.predicate)
     return Found(upload, Versioned(value, predicate))
 
 
-async def reopen(repository: Repository, found: Found) -> None:
-    """Take `close` back, after it turned out that nothing was written."""
-    upload = msgspec.structs.replace(found.upload, state="open")
-    with suppress(PredicateFailed):  # somebody else decided meanwhile
+async def reopen(repository: Repository, closed: Found) -> None:
+    """Take `close` back, after it turned out that nothing was written.
+
+    Only if nobody else ever began to complete it: of another one, who may have crashed or be under way, it is not known
+    what they wrote. Then it stays as it is: it can be completed, and its bytes outlive an abort.
+    """
+    if closed.upload.closings > 1:
+        return
+    upload = msgspec.structs.replace(closed.upload, state="open", closings=0)
+    with suppress(PredicateFailed):  # somebody else is completing it meanwhile
         value = msgspec.msgpack.encode(upload)
-        await repository.store.set_if(repository.partition, _key(upload.id), value, found.record.predicate)
+        await repository.store.set_if(repository.partition, _key(upload.id), value, closed.record.predicate)
 
 
 async def end(repository: Repository, upload: Upload, became: Ended) -> None:

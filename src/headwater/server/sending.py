@@ -5,6 +5,7 @@ What HTTP says of conditions and ranges is the same for every protocol that is s
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Sequence
 from email.utils import formatdate, parsedate_to_datetime
 
@@ -18,6 +19,14 @@ from headwater.server.http import File, Range, Request, Response, parse_range
 from headwater.server.limits import PRESIGNED, SENT_AS_FILE, SENT_AT_ONCE
 
 OCTETS = "application/octet-stream"
+
+
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+
+
+def is_header_value(text: str) -> bool:
+    """Whether a header can have *text* as its value. Metadata may say anything, and so may a query."""
+    return _CONTROL.search(text) is None
 
 
 def etag_of(entry: Entry) -> str:
@@ -82,7 +91,8 @@ async def object_response(
     failed = failed_condition(request, entry)
     if failed is not None:
         return Response(failed, told)
-    told.append((b"content-type", (content_type or entry.content_type or OCTETS).encode("latin-1", "replace")))
+    kind = content_type or entry.content_type or OCTETS
+    told.append((b"content-type", kind.encode("latin-1", "replace") if is_header_value(kind) else OCTETS.encode()))
     wanted = request.header("range") if _range_holds(request, entry) else None
     try:
         part = only or parse_range(wanted, entry.size)

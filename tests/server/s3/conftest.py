@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import boto3  # type: ignore[import-untyped]  # it has no types
@@ -51,7 +52,7 @@ def listed(s3: Any, bucket: str, prefix: str = "") -> list[str]:
     return [each["Key"] for page in pages for each in page.get("Contents", [])]
 
 
-def installed(program: str, installer: str) -> str:
+def installed(program: str | Path, installer: str) -> str:
     """Where *program* is. Skips the test, saying why, where it is not."""
     try:
         return find(program, installer)

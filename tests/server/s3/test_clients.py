@@ -21,6 +21,7 @@ import s3fs  # type: ignore[import-untyped]
 from pyarrow.fs import FileSelector, S3FileSystem
 
 from dev.servers.headwater import Headwater
+from dev.servers.process import TOOLS
 from tests.server.s3.conftest import installed, listed
 
 ROWS = 20_000
@@ -179,6 +180,50 @@ def test_the_aws_command_line(s3: Any, server: Headwater, bucket: str, tree: Pat
     url = aws(server, tmp_path, "s3", "presign", f"s3://{made}/main/tree/large", "--expires-in", "60").strip()
     assert httpx.get(url).content == (tree / "large").read_bytes()
     aws(server, tmp_path, "s3", "rb", f"s3://{made}", "--force")
+    assert made not in [each["Name"] for each in s3.list_buckets()["Buckets"]]
+
+
+def test_the_client_of_minio(s3: Any, server: Headwater, bucket: str, tree: Path, tmp_path: Path) -> None:
+    program = installed(TOOLS / "mc-v0.0.0-20250313080218-cf909e1063a9", "minio_client.sh")
+
+    def mc(*words: str | Path, given: str = "", status: int = 0) -> str:
+        command: list[str | Path] = [program, "--config-dir", tmp_path / "mc", "--disable-pager", *words]
+        ran = subprocess.run(command, input=given, capture_output=True, text=True, timeout=120, check=False)
+        assert ran.returncode == status, (words, ran.stdout, ran.stderr)
+        return ran.stdout
+
+    mc("alias", "set", "hw", server.url, server.access_key_id, server.secret_access_key)
+    made = f"{bucket}-by-mc"
+    root = f"hw/{made}/main"
+    mc("mb", f"hw/{made}")
+    mc("mb", "--ignore-existing", f"hw/{made}")
+    mc("cp", "--recursive", f"{tree}/", f"{root}/tree/")
+    assert listed(s3, made) == EXPECTED
+    assert "large" in mc("ls", f"{root}/tree/")
+    assert mc("cat", f"{root}/tree/a b/ü+%.txt") == "odd"
+    assert "9.0 MiB" in mc("stat", f"{root}/tree/large")
+    assert mc("diff", tree, f"{root}/tree") == ""
+    (tree / "empty").unlink()
+    (tree / "new").write_bytes(b"new")
+    assert "new" in mc("diff", tree, f"{root}/tree")
+    mc("mirror", "--overwrite", "--remove", tree, f"{root}/tree")
+    assert listed(s3, made) == ["main/tree/a b/ü+%.txt", "main/tree/large", "main/tree/new"]
+    mc("mirror", f"{root}/tree", tmp_path / "back")
+    assert (tmp_path / "back" / "large").read_bytes() == (tree / "large").read_bytes()
+    mc("cp", f"{root}/tree/large", f"{root}/copy")
+    mc("mv", f"{root}/copy", f"{root}/moved")
+    mc("pipe", f"{root}/piped", given="from a pipe")  # an upload in parts with a checksum of the whole
+    assert mc("head", "-n", "1", f"{root}/piped").strip() == "from a pipe"
+    mc("tag", "set", f"{root}/piped", "colour=red")
+    assert "red" in mc("tag", "list", f"{root}/piped")
+    mc("cp", "--attr", "kind=text;Cache-Control=max-age=90", tree / "new", f"{root}/described")
+    assert s3.head_object(Bucket=made, Key="main/described")["CacheControl"] == "max-age=90"
+    assert mc("find", root, "--name", "*.txt").split("\n")[0] == f"{root}/tree/a b/ü+%.txt"
+    mc("rm", f"{root}/piped")
+    mc("rm", f"{root}/piped", status=1)
+    mc("rm", "--recursive", "--force", f"{root}/tree")
+    assert listed(s3, made) == ["main/described", "main/moved"]
+    mc("rb", "--force", f"hw/{made}")
     assert made not in [each["Name"] for each in s3.list_buckets()["Buckets"]]
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import awscrt.checksums
 import pytest
 from botocore.exceptions import ClientError  # type: ignore[import-untyped]
 
@@ -79,6 +81,27 @@ def test_completing_again_gives_the_same_answer(s3: Any, bucket: str) -> None:
     assert s3.get_object(Bucket=bucket, Key="main/large")["Body"].read() == b"newer"
     with refused("NoSuchUpload", 404):
         s3.complete_multipart_upload(**upload, MultipartUpload={"Parts": parts[:1]})
+
+
+def test_completing_several_times_at_once_gives_one_answer(s3: Any, bucket: str) -> None:
+    for _ in range(10):
+        upload = begin(s3, bucket)
+        parts = {"Parts": send(s3, upload, SECOND)}
+        with ThreadPoolExecutor(6) as pool:
+            done = [pool.submit(s3.complete_multipart_upload, **upload, MultipartUpload=parts) for _ in range(6)]
+        assert {each.result()["ETag"] for each in done} == {etag_of(SECOND)}
+
+
+def test_a_composite_checksum_is_told_with_the_number_of_parts_or_without(s3: Any, bucket: str) -> None:
+    for number in ("-2", ""):
+        upload = begin(s3, bucket, ChecksumAlgorithm="CRC32C")
+        parts = {"Parts": send(s3, upload, FIRST, SECOND, ChecksumAlgorithm="CRC32C")}
+        joined = b"".join(base64.b64decode(part["ChecksumCRC32C"]) for part in parts["Parts"])
+        value = base64.b64encode(awscrt.checksums.crc32c(joined).to_bytes(4, "big")).decode()
+        with refused("BadDigest", 400):
+            s3.complete_multipart_upload(**upload, MultipartUpload=parts, ChecksumCRC32C="AAAAAA==")
+        done = s3.complete_multipart_upload(**upload, MultipartUpload=parts, ChecksumCRC32C=value + number)
+        assert done["ChecksumCRC32C"] == f"{value}-2"
 
 
 def test_what_can_be_wrong_with_a_completion(s3: Any, bucket: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import io
 import socket
 from concurrent.futures import ThreadPoolExecutor
@@ -9,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
 from botocore.auth import S3SigV4Auth  # type: ignore[import-untyped]
 from botocore.exceptions import ClientError  # type: ignore[import-untyped]
@@ -37,6 +40,7 @@ ODD = [
     "a\nb",
     "<&'\">",
     "x" * 1019,
+    "😀" * 254,
 ]
 
 LONG_AGO = datetime(1998, 1, 1, tzinfo=UTC)
@@ -156,6 +160,15 @@ def test_ranges(s3: Any, bucket: str) -> None:
         s3.get_object(Bucket=bucket, Key="main/empty", Range="bytes=0-")
 
 
+def test_numbers_beyond_any_object_are_places_behind_its_end(s3: Any, bucket: str) -> None:
+    s3.put_object(Bucket=bucket, Key="main/a", Body=b"0123456789")
+    huge = "9" * 5000
+    assert s3.get_object(Bucket=bucket, Key="main/a", Range=f"bytes=8-{huge}")["Body"].read() == b"89"
+    assert s3.get_object(Bucket=bucket, Key="main/a", Range=f"bytes=-{huge}")["Body"].read() == b"0123456789"
+    with refused("InvalidRange", 416):
+        s3.get_object(Bucket=bucket, Key="main/a", Range=f"bytes={huge}-")
+
+
 def test_conditions_on_reads(s3: Any, bucket: str) -> None:
     etag = s3.put_object(Bucket=bucket, Key="main/a", Body=b"x")["ETag"]
     for read in (s3.get_object, s3.head_object):
@@ -217,6 +230,41 @@ def test_deleting_a_thousand_at_once(s3: Any, bucket: str) -> None:
     assert "Deleted" not in quiet
     assert "Errors" not in quiet
     assert s3.list_objects_v2(Bucket=bucket)["KeyCount"] == 0
+
+
+def test_of_many_deletes_each_fails_on_its_own(s3: Any, bucket: str, api: httpx.Client) -> None:
+    api.post("/repositories", json={"name": f"{bucket}-grows", "mode": "append"}).raise_for_status()
+    workspace = api.post(f"/repositories/{bucket}/branches/main/workspaces").json()["ref"]
+    for where, root, impossible in ((f"{bucket}-grows", "main", "x" * 1000), (bucket, workspace, "a//b")):
+        s3.put_object(Bucket=where, Key=f"{root}/a", Body=b"x")
+        keys = [f"{root}/{impossible}", f"{root}/a", f"{root}/"]
+        answer = s3.delete_objects(Bucket=where, Delete={"Objects": [{"Key": key} for key in keys]})
+        assert [(each["Key"], each["Code"]) for each in answer["Errors"]] == [(keys[0], "InvalidArgument")]
+        assert [each["Key"] for each in answer["Deleted"]] == keys[1:]
+        with refused("404"):
+            s3.head_object(Bucket=where, Key=f"{root}/a")
+
+
+def test_a_key_in_a_document_is_all_of_its_text(s3: Any, server: Headwater, bucket: str) -> None:
+    for key in ("main/a", "main/ab"):
+        s3.put_object(Bucket=bucket, Key=key, Body=b"x")
+    body = b"<Delete><Object><Key>main/a<!-- and -->b</Key></Object></Delete>"
+    md5 = base64.b64encode(hashlib.md5(body, usedforsecurity=False).digest()).decode()
+    signer = S3SigV4Auth(credentials(server), "s3", "us-east-1")
+    host = urlsplit(server.url).netloc
+    asked = signed(signer, "POST", host, f"/{bucket}?delete=", headers={"Content-MD5": md5}, body=body)
+    assert send(server, asked).status == 200
+    assert [each["Key"] for each in s3.list_objects_v2(Bucket=bucket)["Contents"]] == ["main/a"]
+
+
+def test_tags_are_not_changed_where_a_write_meanwhile_could_be_lost(s3: Any, bucket: str, api: httpx.Client) -> None:
+    api.post("/repositories", json={"name": f"{bucket}-grows", "mode": "append"}).raise_for_status()
+    workspace = api.post(f"/repositories/{bucket}/branches/main/workspaces").json()["ref"]
+    for where, key in ((f"{bucket}-grows", "main/a"), (bucket, f"{workspace}/a")):
+        s3.put_object(Bucket=where, Key=key, Body=b"x")
+        with refused("NotImplemented", 501):
+            s3.put_object_tagging(Bucket=where, Key=key, Tagging={"TagSet": [{"Key": "a", "Value": "b"}]})
+        assert s3.get_object_tagging(Bucket=where, Key=key)["TagSet"] == []
 
 
 def test_tags(s3: Any, bucket: str) -> None:
@@ -283,6 +331,30 @@ def test_of_racing_writes_under_one_condition_one_succeeds(s3: Any, bucket: str)
             assert len(winners) == 1
             assert s3.head_object(Bucket=bucket, Key="main/a")["ETag"] == winners[0]
             condition = {"IfMatch": winners[0]}
+
+
+REFUSED = [
+    ("//{bucket}/main/a", "InvalidURI"),
+    ("/{bucket}?prefix=main%2F%FF", "InvalidURI"),
+    ("/{bucket}?marker=main%2F%FF", "InvalidURI"),
+    ("/{bucket}?list-type=2&prefix=main%2F&start-after=main%2F%FF", "InvalidURI"),
+    ("/{bucket}?delimiter=%FF", "InvalidURI"),
+    ("/{bucket}?uploads=&key-marker=%FF", "InvalidURI"),
+    ("/{bucket}/main/a?partNumber=0000000001" + "9" * 5000, "InvalidArgument"),
+    ("/{bucket}/main/a?response-content-type=a%01b", "InvalidArgument"),
+    ("/{bucket}/main/a?response-content-disposition=x%0D%0ASet-Cookie%3A%20a%3Db", "InvalidArgument"),
+]
+"""What no client sends, and what is answered to it."""
+
+
+@pytest.mark.parametrize(("target", "code"), REFUSED)
+def test_odd_requests_are_refused_in_words_of_s3(
+    s3: Any, server: Headwater, bucket: str, target: str, code: str
+) -> None:
+    s3.put_object(Bucket=bucket, Key="main/a", Body=b"x")
+    signer = S3SigV4Auth(credentials(server), "s3", "us-east-1")
+    answer = send(server, signed(signer, "GET", urlsplit(server.url).netloc, target.format(bucket=bucket)))
+    assert (answer.code, answer.status) == (code, 400)
 
 
 def test_a_path_that_is_no_text_is_refused(server: Headwater, bucket: str) -> None:

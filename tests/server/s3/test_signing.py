@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import boto3  # type: ignore[import-untyped]
 import httpx
@@ -129,6 +129,25 @@ def test_presigned_requests_last_as_long_as_they_say(s3: Any, server: Headwater,
     )
     with refused("404"):
         s3.head_object(Bucket=bucket, Key="main/never")
+
+
+def test_a_presigned_query_says_what_headers_would(s3: Any, server: Headwater, bucket: str) -> None:
+    host = urlsplit(server.url).netloc
+    signer = S3SigV4QueryAuth(credentials(server), "s3", "us-east-1", expires=60)
+    said = "x-amz-meta-colour=red&x-amz-tagging=a%3Db&x-amz-checksum-crc32="
+
+    def put(crc32: str, **headers: str) -> Wire:
+        target = signed(signer, "PUT", host, f"/{bucket}/main/a?{said}{quote(crc32)}").target
+        return Wire("PUT", target, {"Host": host, **headers}, b"xyz")
+
+    assert send(server, put("AAAAAA==")).code == "BadDigest"
+    right = put(base64.b64encode(zlib.crc32(b"xyz").to_bytes(4, "big")).decode())
+    assert send(server, right).status == 200
+    found = s3.get_object(Bucket=bucket, Key="main/a")
+    assert (found["Metadata"], found["TagCount"], found["Body"].read()) == ({"colour": "red"}, 1, b"xyz")
+    altered = msgspec.structs.replace(right, target=right.target.replace("=red", "=blue"))
+    assert send(server, altered).code == "SignatureDoesNotMatch"
+    assert send(server, but(right, "x-amz-acl", "private")).code == "AccessDenied"
 
 
 def test_signatures_of_version_2(server: Headwater, bucket: str) -> None:

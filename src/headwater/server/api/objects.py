@@ -11,6 +11,7 @@ from headwater.engine import read, write
 from headwater.engine.conditional import Condition, IfAbsent, IfMatch
 from headwater.engine.errors import BadRequest
 from headwater.engine.paths import path_of
+from headwater.engine.redescribing import redescribe
 from headwater.engine.repository import Repository
 from headwater.errors import HeadwaterError
 from headwater.index import CommonPrefix, Entry
@@ -328,8 +329,7 @@ async def update_object_user_metadata(call: Call, query: DeletionQuery, body: Up
     """Replace the metadata of an object"""
     repository = await call.repository()
     await call.services.rules.check_stageable(repository, call["branch"])
-    entry = await read.stat(repository, call["branch"], query.path)
-    await write.stage(repository, call["branch"], msgspec.structs.replace(entry, metadata=dict(body.set)))
+    await redescribe(repository, call["branch"], query.path, lambda _: body.set)
 
 
 @group.operation(

@@ -1,7 +1,7 @@
 """Requests and answers of HTTP as plain values, above ASGI and below every protocol that is spoken here."""
 
 from headwater.server.http.asgi import Receive, Scope, Send
-from headwater.server.http.ranges import Range, parse_range
+from headwater.server.http.ranges import Range, parse_range, place_in
 from headwater.server.http.request import BodyTooLarge, ClientGone, Request
 from headwater.server.http.response import File, Headers, Response, send
 
@@ -17,5 +17,6 @@ __all__ = [
     "Scope",
     "Send",
     "parse_range",
+    "place_in",
     "send",
 ]

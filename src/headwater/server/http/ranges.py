@@ -8,7 +8,10 @@ import msgspec
 
 from headwater.blob import RangeNotSatisfiable
 
-_RANGE = re.compile(r"bytes=\s*(\d*)\s*-\s*(\d*)\s*")
+_RANGE = re.compile(r"bytes=\s*(\d*)\s*-\s*(\d*)\s*", re.ASCII)
+
+_BEYOND = 10**18
+"""A place in an object that is behind the end of any: what a number with more digits stands for."""
 
 
 class Range(msgspec.Struct, frozen=True):
@@ -35,13 +38,19 @@ def parse_range(text: str | None, size: int) -> Range | None:
     if not first and not last:
         return None
     if not first:
-        length = int(last)
+        length = place_in(last)
         if length == 0 or size == 0:
             raise RangeNotSatisfiable(f"there are no {length} last bytes of {size}")
         return Range(max(0, size - length), size)
-    start, end = int(first), size if not last else min(int(last) + 1, size)
-    if last and int(last) < start:
+    start, end = place_in(first), size if not last else min(place_in(last) + 1, size)
+    if last and place_in(last) < start:
         return None
     if start >= size:
         raise RangeNotSatisfiable(f"there is no byte {start} in {size} bytes")
     return Range(start, end)
+
+
+def place_in(digits: str) -> int:
+    """The place in an object that *digits* name, however many they are."""
+    significant = digits.lstrip("0")
+    return int(significant or "0") if len(significant) <= 18 else _BEYOND

@@ -31,7 +31,11 @@ class Call:
         return self.request.header(name)
 
     def query(self, name: str) -> str | None:
-        return self.request.query.get(name)
+        """The parameter *name*, decoded. What is no text is refused, rather than looked for where only text can be."""
+        found = self.request.query.get(name)
+        if found is not None and not found.isascii() and not is_text(found):
+            raise S3Error("InvalidURI", f"{name}: it is no text in UTF-8")
+        return found
 
     async def repository(self) -> Repository:
         """The repository that the bucket is, or `RepositoryNotFound`."""
@@ -88,3 +92,8 @@ def number(text: str | None, name: str, *, default: int, most: int) -> int:
             "InvalidArgument", f"{name}: it must be a number from 0 on", ArgumentName=name, ArgumentValue=text[:100]
         )
     return min(int(text), most)
+
+
+def is_text(value: str) -> bool:
+    """Whether *value* is text, and not bytes that were no UTF-8."""
+    return not any("\ud800" <= character <= "\udfff" for character in value)

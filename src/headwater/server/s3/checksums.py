@@ -55,6 +55,11 @@ class Checksum(msgspec.Struct, frozen=True):
         """What its element is called in documents."""
         return f"Checksum{self.algorithm}"
 
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        """How a client may write it. Some leave out of how many parts a composite one is."""
+        return (self.value, self.value.partition("-")[0])
+
     def kept(self) -> str:
         """As it is kept in an entry's metadata."""
         return f"{self.algorithm} {self.kind} {self.value}"

@@ -87,27 +87,29 @@ async def _delete(
     place = place_of(call.services, repository, first)
     limit = asyncio.Semaphore(TOGETHER)
 
-    async def delete_if(position: int, path: str, condition: Condition) -> None:
+    async def delete_one(position: int, path: str, condition: Condition | None) -> None:
         async with limit:
             try:
-                await place.delete_if(path, condition)
+                await (place.delete([path]) if condition is None else place.delete_if(path, condition))
             except HeadwaterError as error:
                 failures[position] = error
 
+    paths = {position: locate(each.key).path or "" for position, each in doomed}
+    alone = [(position, each) for position, each in doomed if each.condition is not None]
     try:
         await place.check_writable()
-        paths = {path: None for _, each in doomed if each.condition is None and (path := locate(each.key).path)}
-        await place.delete([*paths])
+        try:
+            free = (paths[position] for position, each in doomed if each.condition is None)
+            await place.delete([*dict.fromkeys(filter(None, free))])
+        except HeadwaterError as error:
+            if code_of(error) != "InvalidArgument":
+                raise
+            alone = [*doomed]  # one of the paths can be none there: the others are not to fail with it
     except HeadwaterError as error:
-        failures.update(dict.fromkeys((position for position, _ in doomed), error))
+        failures.update(dict.fromkeys(paths, error))
         return
-    await asyncio.gather(
-        *(
-            delete_if(position, locate(each.key).path or "", each.condition)
-            for position, each in doomed
-            if each.condition is not None
-        )
-    )
+    conditional = [(position, each) for position, each in alone if paths[position] or each.condition is not None]
+    await asyncio.gather(*(delete_one(position, paths[position], each.condition) for position, each in conditional))
 
 
 def _doomed(node: Node) -> Doomed:

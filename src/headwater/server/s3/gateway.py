@@ -58,8 +58,24 @@ class Gateway:
             request.method, request.raw_path, request.raw_query, headers_of(request.raw_headers), target.in_host
         )
         signed = await auth.signatures.verify(signed_request, request.client)
+        _take_headers_from_query(request)
         identity = signed.identity
         request.user = identity.user
         access = auth.accesses.known(identity) or await auth.accesses.of(identity)
         caller = Caller(identity.user, identity.access_key_id, access, request.client)
         return Call(self._services, request, target, signed, caller)
+
+
+_OF_SIGNATURES = frozenset(
+    f"x-amz-{name}" for name in ("algorithm", "credential", "date", "expires", "signedheaders", "signature")
+)
+
+
+def _take_headers_from_query(request: Request) -> None:
+    """Let the query of a presigned request say what headers do, as some SDKs have it: it is signed as a whole."""
+    if "X-Amz-Signature" not in request.query:
+        return
+    for name, value in request.query.items():
+        header = name.lower()
+        if header.startswith("x-amz-") and header not in _OF_SIGNATURES:
+            request.headers.setdefault(header, value)

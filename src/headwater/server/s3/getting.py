@@ -13,7 +13,7 @@ from headwater.server.s3.conditions import failed
 from headwater.server.s3.errors import S3Error
 from headwater.server.s3.metadata import CHECKSUM, CONTENT_HEADERS, DEFAULT_TYPE, TAGS, headers_of
 from headwater.server.s3.parts import part_range, parts_count
-from headwater.server.sending import object_response
+from headwater.server.sending import is_header_value, object_response
 
 OVERRIDES = {f"response-{name}": name for name in (*CONTENT_HEADERS, "content-type")}
 """The parameters of a query that say what a header of the answer is to be."""
@@ -31,6 +31,9 @@ async def get_object(call: Call) -> Response:
 async def answer(call: Call, repository: Repository, entry: Entry) -> Response:
     """*entry*, or the part of it that the request asks for."""
     overrides = {name: value for parameter, name in OVERRIDES.items() if (value := call.query(parameter))}
+    for name, value in overrides.items():
+        if not is_header_value(value):
+            raise S3Error("InvalidArgument", f"response-{name}: it has control characters", ArgumentName=name)
     only, told = _part(call, entry)
     headers = [*headers_of(entry, overrides), *told]
     if tags := entry.metadata.get(TAGS):

@@ -52,7 +52,9 @@ def target_of(request: Request, domains: Iterable[str]) -> Target:
     path = request.raw_path.removeprefix("/")
     bucket = bucket_in(request.host, domains) or None
     if bucket is None:
-        raw_bucket, _, raw_key = path.partition("/")
+        raw_bucket, slash, raw_key = path.partition("/")
+        if slash and not raw_bucket:
+            raise S3Error("InvalidURI", "the path begins with //: the name of a bucket comes first")
         return Target(_plain(raw_bucket), checked(_plain(raw_key)))
     return Target(bucket, checked(_plain(path)), in_host=bucket)
 

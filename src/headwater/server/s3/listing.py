@@ -232,7 +232,7 @@ def encoding_of(call: Call) -> Encode:
 
 def _quoted(key: str) -> str:
     """A key as it stands in a document when the client asks for keys escaped."""
-    return key if _AS_IT_IS.fullmatch(key) else quote(key, safe="/", errors="surrogateescape")
+    return key if _AS_IT_IS.fullmatch(key) else quote(key, safe="/")
 
 
 def _encoding_type(call: Call) -> str:
@@ -241,7 +241,7 @@ def _encoding_type(call: Call) -> str:
 
 def _token(key: str) -> str:
     """Where a listing goes on: nothing that a client has to understand."""
-    return base64.urlsafe_b64encode(key.encode(errors="surrogateescape")).decode()
+    return base64.urlsafe_b64encode(key.encode()).decode()
 
 
 def _after(token: str) -> str:

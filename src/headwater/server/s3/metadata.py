@@ -12,6 +12,7 @@ from headwater.index import Entry
 from headwater.server.http import Request
 from headwater.server.s3.errors import S3Error
 from headwater.server.s3.limits import MAX_HEADER, MAX_USER_METADATA
+from headwater.server.sending import is_header_value
 
 USER = "x-amz-meta-"
 RESERVED = "s3:"
@@ -72,10 +73,10 @@ def headers_of(entry: Entry, overrides: Mapping[str, str]) -> list[tuple[bytes, 
     told: list[tuple[bytes, bytes]] = []
     for name in CONTENT_HEADERS:
         value = overrides.get(name) or entry.metadata.get(RESERVED + name)
-        if value:
+        if value and is_header_value(value):
             told.append((name.encode(), value.encode()))
     for name, value in entry.metadata.items():
-        if not name.startswith(RESERVED) and _is_name(name) and "\n" not in value and "\r" not in value:
+        if not name.startswith(RESERVED) and _is_name(name) and is_header_value(value):
             told.append((f"{USER}{name.lower()}".encode(), value.encode()))
     return told
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from urllib.parse import quote
 
 import msgspec
 
+from headwater.blob import BlobError
 from headwater.engine import read, uploads, write
 from headwater.engine.block_lists import pieces_between
 from headwater.engine.completing import Chosen, check_parts, complete, etag_of, few
-from headwater.engine.errors import UploadNotFound
+from headwater.engine.errors import PartNotAsListed, UploadNotFound
 from headwater.engine.repository import Repository
 from headwater.engine.uploads import Ended, Found, Part, Upload
 from headwater.index import Entry
-from headwater.server.http import Range, Response
+from headwater.server.http import Range, Response, place_in
 from headwater.server.s3 import bodies
 from headwater.server.s3.call import Call
 from headwater.server.s3.checksums import HEADERS, Algorithm, Checksum, checksum_in
@@ -81,13 +83,14 @@ async def upload_part(call: Call) -> Response:
     stored = await write.store(repository, await incoming.body())
     try:
         incoming.check(stored)
-        checksum = incoming.checksum
-        kept = "" if checksum is None else checksum.kept()
-        part = Part(number, stored.block.length, stored.md5, stored.at, (stored.block,), kept)
-        await uploads.add(repository, found.upload, part)
-    except (S3Error, UploadNotFound):
-        await repository.blobs.delete(stored.block.address)
+    except S3Error:
+        with suppress(BlobError):  # it is garbage, and would be collected
+            await repository.blobs.delete(stored.block.address)
         raise
+    checksum = incoming.checksum
+    kept = "" if checksum is None else checksum.kept()
+    part = Part(number, stored.block.length, stored.md5, stored.at, (stored.block,), kept)
+    await uploads.add(repository, found.upload, part)
     return answer_to_write(f'"{part.md5}"', checksum)
 
 
@@ -127,20 +130,23 @@ async def upload_part_copy(call: Call) -> Response:
 
 
 async def complete_multipart_upload(call: Call) -> Response:
-    """CompleteMultipartUpload: asked again within a day, it gives the same answer"""
+    """CompleteMultipartUpload: asked again within a day, or twice at once, it gives the same answer"""
     call.require("fs:WriteObject", key=call.target.key)
     chosen = _chosen(parse(await call.content(MAX_DOCUMENT), "CompleteMultipartUpload"))
-    condition = of_write(call)
     repository = await call.repository()
-    identity = call.query("uploadId") or ""
     try:
-        found = await _found(call, repository)
-    except UploadNotFound:
-        ended = await uploads.ended(repository, identity)
+        return await _complete(call, repository, chosen)
+    except (UploadNotFound, PartNotAsListed):
+        ended = await uploads.ended(repository, call.query("uploadId") or "")
         if ended is None or f"{ended.where}/{ended.path}" != call.target.key or not _is_same(ended, chosen):
             raise
         return _completed(call, f'"{ended.checksum}"', checksum_in(ended.metadata.get(CHECKSUM)))
-    parts = check_parts(await uploads.parts(repository, identity), [each.chosen for each in chosen])
+
+
+async def _complete(call: Call, repository: Repository, chosen: Sequence[Listed]) -> Response:
+    condition = of_write(call)
+    found = await _found(call, repository)
+    parts = check_parts(await uploads.parts(repository, found.upload.id), [each.chosen for each in chosen])
     _check_checksums(parts, chosen)
     _check_size(call, parts)
     metadata = _beside(call, found.upload, parts)
@@ -220,7 +226,7 @@ def _check_object(call: Call, checksum: Checksum | None) -> None:
     if kind is not None and (checksum is None or kind.upper() != checksum.kind):
         raise S3Error("InvalidRequest", f"x-amz-checksum-type is {kind[:40]!r}: that is not how this upload began")
     for name, value in call.request.headers.items():
-        if name in HEADERS and (checksum is None or checksum.header != name or checksum.value != value):
+        if name in HEADERS and (checksum is None or checksum.header != name or value not in checksum.spellings):
             raise S3Error("BadDigest", f"{name} is {value[:100]!r}, and the parts make another checksum, or none")
 
 
@@ -295,8 +301,8 @@ def _range(told: str | None, entry: Entry) -> Range:
     if told is None:
         return Range(0, entry.size)
     found = _RANGE.fullmatch(told.strip())
-    if found is None or int(found[1]) > int(found[2]):
+    if found is None or (first := place_in(found[1])) > (last := place_in(found[2])):
         raise S3Error("InvalidArgument", "x-amz-copy-source-range: write bytes=FIRST-LAST", ArgumentValue=told[:100])
-    if int(found[2]) >= entry.size:
+    if last >= entry.size:
         raise S3Error("InvalidRange", f"x-amz-copy-source-range is {told[:100]!r}: the source has {entry.size} bytes")
-    return Range(int(found[1]), int(found[2]) + 1)
+    return Range(first, last + 1)

@@ -14,7 +14,7 @@ from headwater.index import Entry
 from headwater.server.http import Range
 from headwater.server.s3.checksums import Checksum
 from headwater.server.s3.errors import S3Error
-from headwater.server.s3.limits import MAX_PART_CHECKSUMS
+from headwater.server.s3.limits import MAX_PART, MAX_PART_CHECKSUMS
 from headwater.server.s3.metadata import PART_CHECKSUMS, PARTS
 
 
@@ -59,8 +59,8 @@ def parts_of(entry: Entry) -> list[ObjectPart]:
 
 def part_range(entry: Entry, told: str) -> Range:
     """Where the part of the number *told* is. An object that was put in one piece is its own first part."""
-    if not (told.isascii() and told.isdigit()) or not 1 <= int(told[:10]) <= 10_000:
-        raise S3Error("InvalidArgument", "Part number must be an integer between 1 and 10000, inclusive")
+    if not (told.isascii() and told.isdigit() and len(told) < 6) or not 1 <= int(told) <= MAX_PART:
+        raise S3Error("InvalidArgument", f"Part number must be an integer between 1 and {MAX_PART}, inclusive")
     number, start = int(told), 0
     sizes = [part.size for part in parts_of(entry)] or [entry.size]
     if number > len(sizes):

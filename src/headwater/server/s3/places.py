@@ -18,6 +18,7 @@ from headwater.engine import copies, read, write
 from headwater.engine.conditional import Condition
 from headwater.engine.errors import PathNotFound
 from headwater.engine.paths import key_of, path_of
+from headwater.engine.redescribing import redescribe
 from headwater.engine.repository import Repository
 from headwater.engine.workspaces.beginning import resume
 from headwater.engine.workspaces.ids import WorkspaceRef, workspace_of
@@ -36,6 +37,8 @@ class Attributes(msgspec.Struct, frozen=True):
     content_type: str | None
     metadata: Mapping[str, str]
 
+
+_NO_TAGS = "an object in a workspace has no tags or metadata of its own"
 
 Describe = Callable[[StoredBytes], Attributes]
 """Says what an object has beside its bytes, once they are stored: only then trailers and checksums are known. It raises
@@ -62,6 +65,9 @@ class Place(Protocol):
 
     async def stage(self, entry: Entry, condition: Condition | None) -> None:
         """Write an entry whose bytes are in the repository's namespace already."""
+
+    async def redescribe(self, path: str, change: Callable[[Mapping[str, str]], Mapping[str, str]]) -> None:
+        """Give what is at *path* the metadata that *change* makes of what it has."""
 
     async def delete(self, paths: Sequence[str]) -> None:
         """Delete what is at *paths*. Content where there is nothing."""
@@ -134,6 +140,11 @@ class ReferencePlace:
     async def stage(self, entry: Entry, condition: Condition | None) -> None:
         await write.stage(self._repository, self._ref, entry, condition)
 
+    async def redescribe(self, path: str, change: Callable[[Mapping[str, str]], Mapping[str, str]]) -> None:
+        if self._repository.grows:
+            raise S3Error("NotImplemented", "in an append repository, tags are given with what makes a file")
+        await redescribe(self._repository, self._ref, path, change)
+
     async def delete(self, paths: Sequence[str]) -> None:
         await write.delete(self._repository, self._ref, paths)
 
@@ -174,8 +185,11 @@ class WorkspacePlace(ReferencePlace):
                 await self._repository.blobs.delete(stored.block.address)
         return entry
 
+    async def redescribe(self, path: str, change: Callable[[Mapping[str, str]], Mapping[str, str]]) -> None:  # noqa: ARG002
+        raise S3Error("NotImplemented", _NO_TAGS)
+
     async def stage(self, entry: Entry, condition: Condition | None) -> None:
         here = workspace_name(self._workspace.id, path_of(entry.key))
         if any(block.address == here for block in entry.blocks):
-            raise S3Error("NotImplemented", "an object in a workspace has no tags or metadata of its own")
+            raise S3Error("NotImplemented", _NO_TAGS)
         await super().stage(entry, condition)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from urllib.parse import parse_qsl, urlencode
 
-import msgspec
-
 from headwater.index import Entry
 from headwater.server.http import Response
 from headwater.server.s3.bodies import checked_document
@@ -61,13 +59,13 @@ def tags_in_header(call: Call) -> str:
 
 
 async def _replace(call: Call, tags: str) -> None:
+    def change(metadata: Mapping[str, str]) -> Mapping[str, str]:
+        others = {name: value for name, value in metadata.items() if name != TAGS}
+        return {**others, TAGS: tags} if tags else others
+
     place, path = call.place(await call.repository())
     await place.check_writable()
-    entry = await place.held(path)
-    metadata = {name: value for name, value in entry.metadata.items() if name != TAGS}
-    if tags:
-        metadata[TAGS] = tags
-    await place.stage(msgspec.structs.replace(entry, metadata=metadata), None)
+    await place.redescribe(path, change)
 
 
 def _checked(tags: list[tuple[str, str]]) -> str:

@@ -53,7 +53,14 @@ class Node:
 def parse(content: bytes, root: str) -> Node:
     """The document in *content*, whose root must be *root*. No entity is expanded, nothing is fetched."""
     parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False, huge_tree=False, recover=False
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        dtd_validation=False,
+        huge_tree=False,
+        recover=False,
+        remove_comments=True,  # or the text before one would be taken for all of the text
+        remove_pis=True,
     )
     try:
         element = etree.fromstring(content, parser)
