@@ -10,13 +10,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from dev.servers import headwater, versitygw
 from dev.servers.process import TOOLS
+from tests.conftest import Servers
 
 pytest.importorskip("pyspark")
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from headwater.pipeline import Place
+
+STORAGE = "s3://pipeline/lake?endpoint={}&region=us-east-1"
 S3A = TOOLS / "s3a-3.4.2" / "lib"
 
 
@@ -48,6 +53,29 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def served_place(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    """The repository `sales`, which a test makes, of a server that keeps repositories in a bucket."""
+    from headwater.pipeline import Place  # noqa: PLC0415  (it needs Spark)
+
+    bucket: versitygw.S3 = servers.start("versitygw", versitygw.serve)
+    bucket.make_bucket("pipeline")
+    keys = {"access_key_id": bucket.access_key_id, "secret_access_key": bucket.secret_access_key}
+    settings = {
+        "HEADWATER_STORAGE": STORAGE.format(bucket.endpoint),
+        "HEADWATER_STORAGE_CREDENTIALS": ",".join(f"{name}={value}" for name, value in keys.items()),
+    }
+    with headwater.serve(tmp_path_factory.mktemp("server"), settings) as server:
+        yield Place(
+            "sales",
+            endpoint=server.url,
+            key=server.access_key_id,
+            secret=server.secret_access_key,
+            storage=STORAGE.format(bucket.endpoint),
+            storage_credentials=keys,
+        )
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

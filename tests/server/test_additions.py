@@ -10,12 +10,12 @@ import msgspec
 import pyarrow as pa
 import pytest
 
-from headwater.server.api import contents, directories, files, gathering, lineage, linking, reverting, upkeep
+from headwater.server.api import contents, directories, files, gathering, indexes, lineage, linking, reverting, upkeep
 from headwater.server.api.operation import Operation
 from tests.server.conftest import NewRepository
 from tests.server.test_table import least
 
-GROUPS = (contents, directories, files, gathering, lineage, linking, reverting, upkeep)
+GROUPS = (contents, directories, files, gathering, indexes, lineage, linking, reverting, upkeep)
 OPERATIONS = [operation for each in GROUPS for operation in each.group.operations]
 
 ODD = [

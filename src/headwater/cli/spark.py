@@ -53,8 +53,10 @@ def spark() -> None:
 
 def _job(name: str, summary: str) -> Command:
     @click.pass_context
-    def call(context: click.Context, arguments: Sequence[str], master: str, conf: Sequence[str]) -> None:
-        _run(context, name, arguments, master, conf)
+    def call(
+        context: click.Context, arguments: Sequence[str], master: str, conf: Sequence[str], objects: str | None
+    ) -> None:
+        _run(context, name, arguments, master, conf, objects=objects)
 
     command = Command(
         name, callback=call, help=summary, epilog=USAGE[name], context_settings={"ignore_unknown_options": True}
@@ -63,6 +65,9 @@ def _job(name: str, summary: str) -> Command:
         click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED, metavar="REPOSITORY …"),
         click.Option(["--master"], default="local[*]", show_default=True, help="Where Spark runs."),
         click.Option(["--conf"], multiple=True, metavar="NAME=VALUE", help="A setting of Spark."),
+        click.Option(
+            ["--objects"], metavar="URI", help="How to get to the objects of a server: s3://BUCKET?endpoint=…"
+        ),
     ]
     command.params = [*options, *command.params]
     return command
@@ -72,7 +77,15 @@ for _name, _summary in SUMMARIES.items():
     spark.add_command(_job(_name, _summary))
 
 
-def _run(context: click.Context, name: str, arguments: Sequence[str], master: str, conf: Sequence[str]) -> None:
+def _run(
+    context: click.Context,
+    name: str,
+    arguments: Sequence[str],
+    master: str,
+    conf: Sequence[str],
+    *,
+    objects: str | None,
+) -> None:
     try:
         from pyspark.errors import PySparkException  # noqa: PLC0415  (an extra)
         from pyspark.sql import SparkSession  # noqa: PLC0415
@@ -81,7 +94,7 @@ def _run(context: click.Context, name: str, arguments: Sequence[str], master: st
     except ImportError:
         raise NoSpark('pip install "headwater[spark]" brings what hw spark needs') from None
     given = submit.parser().parse_args([name, *arguments])
-    place = _place(given.repository)
+    place = _place(given.repository, objects)
     builder = SparkSession.builder.master(master).appName(f"hw spark {name}")
     builder = builder.config("spark.ui.enabled", "false").config("spark.log.level", "ERROR")
     builder = builder.config("spark.ui.showConsoleProgress", str(sys.stderr.isatty()).lower())
@@ -104,17 +117,19 @@ def _run(context: click.Context, name: str, arguments: Sequence[str], master: st
         context.exit(Exit.DAMAGED)
 
 
-def _place(repository: str) -> Any:
+def _place(repository: str, objects: str | None) -> Any:
     from headwater.pipeline.place import Place  # noqa: PLC0415  (it needs Spark)
 
     settings = session().settings
+    if objects is not None and settings.endpoint is None:
+        raise click.UsageError("--objects is for a server; a lake of your own has its storage in its settings")
     if settings.lake is not None:
         return Place(repository, lake=str(Path(settings.lake).expanduser()), committer=session().committer)
     if settings.kv is not None:
         return Place(repository, kv=settings.kv, storage=settings.storage, committer=session().committer)
     if settings.endpoint is not None:
         key, secret = session().credentials
-        return Place(repository, endpoint=settings.endpoint, key=key, secret=secret)
+        return Place(repository, endpoint=settings.endpoint, key=key, secret=secret, storage=objects)
     raise BadSettings("say where the lake is: hw --lake DIR …, or set kv together with storage, or endpoint")
 
 

@@ -1,8 +1,8 @@
-"""The history of a reference, all of it or of some paths."""
+"""The history of a reference, all of it or of some paths; and all commits that there are."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from functools import partial
 
 from headwater.drive import together
@@ -11,7 +11,11 @@ from headwater.engine.paths import key_of, prefix_of
 from headwater.engine.repository import Repository
 from headwater.history import Commit, LogPage, all_parents, first_parent
 from headwater.history import log as history_log
+from headwater.history.commit import decode as decode_commit
 from headwater.index import diff
+from headwater.kv.limits import MAX_PAGE
+
+_COMMITS = b"commit/"
 
 
 async def log(
@@ -40,6 +44,15 @@ async def log(
         stop_at=stop,
         touched=partial(_touched, repository, paths) if paths else None,
     )
+
+
+async def all_commits(repository: Repository) -> AsyncIterator[Commit]:
+    """Every commit that there is a record of, in no order: also of branches that are gone, and what never landed."""
+    async for page in repository.store.scan(repository.partition, _COMMITS, page=MAX_PAGE):
+        for entry in page:
+            if not entry.key.startswith(_COMMITS):
+                return
+            yield decode_commit(entry.key.removeprefix(_COMMITS).hex(), entry.value)
 
 
 async def _touched(repository: Repository, paths: Sequence[str], commits: Sequence[Commit]) -> Sequence[bool]:

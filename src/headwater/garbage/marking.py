@@ -15,18 +15,16 @@ from headwater.blob.namespace import segment_name
 from headwater.drive import together
 from headwater.engine.addresses import is_foreign
 from headwater.engine.block_lists import is_list
+from headwater.engine.log import all_commits
 from headwater.engine.repository import Repository, record_of
 from headwater.garbage.limits import TOGETHER
 from headwater.garbage.references import Root, copied, roots, staged
 from headwater.garbage.rules import Cutoffs, RetentionRules
 from headwater.history import Commit
-from headwater.history.commit import decode as decode_commit
 from headwater.history.limits import LOG_BATCH
 from headwater.index import Corrupt, Edit, Entry, Missing
 from headwater.index.delta import decode_inherited, decode_own
-from headwater.kv.limits import MAX_PAGE
 
-_COMMITS = b"commit/"
 _COLUMNS = ["address", "blocks"]
 
 
@@ -251,15 +249,6 @@ def _in_namespace(addresses: pa.Array, own: str) -> pa.Array:
     for escape, character in (("%25", "%"), ("%3F", "?"), ("%23", "#")):
         names = pc.replace_substring(names, escape, character)
     return pa.concat_arrays([addresses.filter(pc.invert(foreign)), names])
-
-
-async def all_commits(repository: Repository) -> AsyncIterator[Commit]:
-    async for page in repository.store.scan(repository.partition, _COMMITS, page=MAX_PAGE):
-        for entry in page:
-            if not entry.key.startswith(_COMMITS):
-                return
-            identity = entry.key.removeprefix(_COMMITS).hex()
-            yield decode_commit(identity, entry.value)
 
 
 __all__ = ["Marker", "Retained", "addresses_of_segment"]

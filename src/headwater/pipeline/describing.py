@@ -11,9 +11,9 @@ from pyspark.sql import types as T  # noqa: N812
 
 from headwater.engine.branches import list_branches, list_tags
 from headwater.engine.limits import MAX_PAGE
+from headwater.engine.log import all_commits
 from headwater.engine.log import log as engine_log
 from headwater.engine.repository import Repository
-from headwater.garbage.marking import all_commits
 from headwater.history import Commit
 from headwater.pipeline.frames import from_arrow
 from headwater.pipeline.place import Place, opened
@@ -58,13 +58,16 @@ def log(spark: SparkSession, place: Place, ref: str, *, amount: int | None = Non
     """The commits that led to *ref* along first parents, the newest *amount* of them, or all."""
     if place.endpoint is not None:
         with served(place) as remote:
-            return from_arrow(spark, remote.run(_log_of(remote.repository, ref, amount)), COMMITS)
+            return from_arrow(spark, _log_rows(remote.log(ref, amount)), COMMITS)
     with opened(place) as driver:
         return from_arrow(spark, driver.run(log_table(driver.repository, ref, amount)), COMMITS)
 
 
 def commits(spark: SparkSession, place: Place) -> DataFrame:
     """Every commit that the repository has a record of, on whichever branch, in no order."""
+    if place.endpoint is not None:
+        with served(place) as remote:
+            return from_arrow(spark, remote.run(_commits_of(remote.repository)), COMMITS)
     with opened(place) as driver:
         return from_arrow(spark, driver.run(commits_table(driver.repository)), COMMITS)
 
@@ -108,21 +111,41 @@ async def refs_table(repository: Repository) -> pa.Table:
     return _refs(rows)
 
 
-async def _log_of(repository: RemoteRepository, ref: str, amount: int | None) -> pa.Table:
-    """A page of the log a request. What the tree of a commit is, no server tells."""
-    rows: list[CommitRow] = []
+def _log_rows(told: Iterable[results.Commit]) -> pa.Table:
+    """What the tree of a commit is, the log of a server does not tell."""
+    return _commits(
+        [
+            (
+                each.id,
+                each.parents,
+                each.message,
+                each.committer,
+                round(each.time.timestamp() * 1000),
+                each.metadata,
+                each.generation,
+                None,
+            )
+            for each in told
+        ]
+    )
 
-    async def page(after: str) -> Found[results.Commit]:
-        return await repository.reading.log(
-            ref, after, paths=(), first_parents=True, since=None, until=None, stop_at=None
-        )
 
-    async for told in pages(page):
-        if len(rows) == amount:
-            break
-        time = round(told.time.timestamp() * 1000)
-        rows.append((told.id, told.parents, told.message, told.committer, time, told.metadata, told.generation, None))
-    return _commits(rows)
+async def _commits_of(repository: RemoteRepository) -> pa.Table:
+    return _commits(
+        [
+            (
+                each.id,
+                each.parents,
+                each.message,
+                each.committer,
+                each.creation_time_ms,
+                each.metadata,
+                each.generation,
+                each.meta_range_id,
+            )
+            async for each in repository.reading.all_commits()
+        ]
+    )
 
 
 async def _refs_of(repository: RemoteRepository) -> pa.Table:

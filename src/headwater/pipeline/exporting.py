@@ -19,12 +19,12 @@ from pyspark.sql import types as T  # noqa: N812
 from headwater.blob import BlobStore, NotFound
 from headwater.engine.block_lists import BlockLists
 from headwater.engine.errors import BadRequest
-from headwater.engine.looking import commit_of
 from headwater.index import Block
 from headwater.pipeline.errors import PipelineError
 from headwater.pipeline.executing import Stores, columns, on_executors, side_by_side
-from headwater.pipeline.place import Driver, Objects, Place, opened, tell_hadoop
+from headwater.pipeline.place import Objects, Place, on_driver, tell_hadoop
 from headwater.pipeline.reading import diff, entries
+from headwater.pipeline.remote import source_of
 
 Answer = TypeVar("Answer")
 
@@ -77,40 +77,40 @@ def export(
     With *delete*, what vanished from the repository since then vanishes at the target. Each copy is checked: its size,
     and its MD5 where the entry has one. `_SUCCESS` is gone while files change, and comes last.
     """
-    with opened(place, spark) as driver:
-        commit = driver.run(commit_of(driver.repository, ref)).id
-        there = Objects(target.rstrip("/"), dict(credentials) or _same_place(driver.objects, target))
-        tell_hadoop(spark, there)
-        before = None if full else driver.run(_state(there))
-        if before is not None and before.repository != driver.repository.record.id:
-            raise BadRequest(f"{target} holds an export of another repository: choose another target, or full=True")
-        since = None if before is None else before.commit
-        if since == commit:
-            done = Exported(commit, since, 0, 0, 0, 0)
-            driver.run(_finish(there, _State(driver.repository.record.id, commit), done))
-            return done
-        driver.run(_open_and(there, lambda blobs: blobs.delete(SUCCESS)))
-        if since is None:
-            wanted, gone = entries(spark, place, commit, prefix=prefix), None
-        else:
-            changes = diff(spark, place, since, commit, prefix=prefix)
-            wanted = changes.where("right IS NOT NULL").select("path", "right.*")
-            gone = changes.where("right IS NULL").select("path")
-        copied = _copied(wanted, driver.objects, there)
-        manifest = f"{there.root}/{MANIFESTS}/{commit}"
-        copied.write.mode("overwrite").parquet(manifest)
-        told = spark.read.schema(COPIED).parquet(manifest)
-        counted = told.agg(
-            F.count("*"),
-            F.sum(F.col("copied").cast("long")),
-            F.sum(F.when(F.col("copied"), F.col("size")).otherwise(0)),
-        ).collect()[0]
-        if delete and gone is None:
-            gone = _strangers(driver, entries(spark, place, commit, prefix=prefix), there, prefix)
-        deleted = 0 if gone is None or not delete else _deleted(gone, driver.objects, there)
-        done = Exported(commit, since, int(counted[0]), int(counted[1] or 0), int(counted[2] or 0), deleted)
-        driver.run(_finish(there, _State(driver.repository.record.id, commit), done))
+    source = source_of(spark, place, ref)
+    commit, objects = source.commit, source.objects
+    there = Objects(target.rstrip("/"), dict(credentials) or _same_place(objects, target))
+    tell_hadoop(spark, there)
+    before = None if full else on_driver(_state(there))
+    if before is not None and before.repository != source.repository:
+        raise BadRequest(f"{target} holds an export of another repository: choose another target, or full=True")
+    since = None if before is None else before.commit
+    if since == commit:
+        done = Exported(commit, since, 0, 0, 0, 0)
+        on_driver(_finish(there, _State(source.repository, commit), done))
         return done
+    on_driver(_open_and(there, lambda blobs: blobs.delete(SUCCESS)))
+    if since is None:
+        wanted, gone = entries(spark, place, commit, prefix=prefix), None
+    else:
+        changes = diff(spark, place, since, commit, prefix=prefix)
+        wanted = changes.where("right IS NOT NULL").select("path", "right.*")
+        gone = changes.where("right IS NULL").select("path")
+    copied = _copied(wanted, objects, there)
+    manifest = f"{there.root}/{MANIFESTS}/{commit}"
+    copied.write.mode("overwrite").parquet(manifest)
+    told = spark.read.schema(COPIED).parquet(manifest)
+    counted = told.agg(
+        F.count("*"),
+        F.sum(F.col("copied").cast("long")),
+        F.sum(F.when(F.col("copied"), F.col("size")).otherwise(0)),
+    ).collect()[0]
+    if delete and gone is None:
+        gone = _strangers(entries(spark, place, commit, prefix=prefix), there, prefix)
+    deleted = 0 if gone is None or not delete else _deleted(gone, objects, there)
+    done = Exported(commit, since, int(counted[0]), int(counted[1] or 0), int(counted[2] or 0), deleted)
+    on_driver(_finish(there, _State(source.repository, commit), done))
+    return done
 
 
 def _same_place(ours: Objects, target: str) -> dict[str, str]:
@@ -177,9 +177,9 @@ async def _bytes(stores: Stores, lists: BlockLists, blocks: list[Block]) -> Asyn
                     yield chunk
 
 
-def _strangers(driver: Driver, files: DataFrame, there: Objects, prefix: str) -> DataFrame:
+def _strangers(files: DataFrame, there: Objects, prefix: str) -> DataFrame:
     """What lies at the target and is not among *files*."""
-    names = driver.run(_open_and(there, lambda blobs: _names(blobs, prefix)))
+    names = on_driver(_open_and(there, lambda blobs: _names(blobs, prefix)))
     lying = files.sparkSession.createDataFrame([(name,) for name in names], "path string")
     return lying.join(files.select("path"), "path", "left_anti")
 

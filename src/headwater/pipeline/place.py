@@ -131,6 +131,15 @@ def opened(place: Place, spark: SparkSession | None = None) -> Iterator[Driver]:
         runner.close()
 
 
+def on_driver(coroutine: Coroutine[Any, Any, Result]) -> Result:
+    """What *coroutine* answers, which opens and closes what it needs: for what the driver does at a place by itself."""
+    runner = Runner()
+    try:
+        return runner.run_on_loop(coroutine)
+    finally:
+        runner.close()
+
+
 def objects_of(storage: Storage, namespace: str) -> Objects:
     """How executors reach *namespace*, in a lake whose objects are in *storage*."""
     bare, _, options = namespace.partition("?")

@@ -27,18 +27,23 @@ from headwater.pipeline.frames import (
 from headwater.pipeline.limits import LISTED_KEYS
 from headwater.pipeline.place import Place, opened
 from headwater.pipeline.remote import served
-from headwater.pipeline.snapshots import Snapshot, positions, snapshot
+from headwater.pipeline.snapshots import Snapshot, positions, snapshot, snapshot_of
 
 
 def entries(spark: SparkSession, place: Place, ref: str, *, prefix: str = "", staged: bool = False) -> DataFrame:
     """All files at *ref* whose paths begin with *prefix*; with *staged*, as who reads the branch sees them.
 
     The reference is looked at now: what is committed or staged later never shows. Segments without the prefix are not
-    opened. The columns are those of `ENTRIES`. A server answers with the listing itself, which the driver takes.
+    opened. The columns are those of `ENTRIES`. Of a server segments are read where they are if the place has *storage*;
+    else, and of what is *staged*, it answers with the listing itself, which the driver takes.
     """
     if place.endpoint is not None:
         with served(place) as remote:
-            return as_entries(from_arrow(spark, remote.listing(ref, prefix, staged=staged), ROWS))
+            if staged or not remote.in_reach:
+                return as_entries(from_arrow(spark, remote.listing(ref, prefix, staged=staged), ROWS))
+            told = remote.made_of(ref)
+            found = remote.run(snapshot_of(remote.index(told), told.commit, FILES + prefix))
+            return as_entries(rows_at(spark, remote.objects(spark).root, found))
     with opened(place, spark) as driver:
         found = driver.run(snapshot(driver.repository, ref, prefix=FILES + prefix, staged=staged))
         return as_entries(rows_at(spark, driver.objects.root, found))
@@ -72,11 +77,16 @@ def diff(spark: SparkSession, place: Place, left: str, right: str, *, prefix: st
     """
     if place.endpoint is not None:
         with served(place) as remote:
-            ours, theirs = (rows_of(spark, each) for each in remote.changes(left, right, prefix))
-        return _changes(ours, theirs, F.lit(True))  # noqa: FBT003  (the server has left out what is the same)
-    with opened(place, spark) as driver:
-        sides = driver.run(_sides(driver.repository, left, right, FILES + prefix))
-        ours, theirs = (_side(spark, driver.objects.root, side, FILES + prefix) for side in sides)
+            if not remote.in_reach:
+                ours, theirs = (rows_of(spark, each) for each in remote.changes(left, right, prefix))
+                return _changes(ours, theirs, F.lit(True))  # noqa: FBT003  (the server has left out what is the same)
+            indexes = [remote.index(remote.made_of(ref)) for ref in (left, right)]
+            sides, root = remote.run(_sides(indexes, FILES + prefix)), remote.objects(spark).root
+    else:
+        with opened(place, spark) as driver:
+            indexes = driver.run(_indexes(driver.repository, left, right))
+            sides, root = driver.run(_sides(indexes, FILES + prefix)), driver.objects.root
+    ours, theirs = (_side(spark, root, side, FILES + prefix) for side in sides)
     return _changes(ours, theirs, ~same_content("left", "right"))
 
 
@@ -101,8 +111,11 @@ class _Side(msgspec.Struct, frozen=True):
     told: pa.RecordBatch
 
 
-async def _sides(repository: Repository, left: str, right: str, prefix: str) -> list[_Side]:
-    indexes = [await repository.index_of((await commit_of(repository, ref)).id) for ref in (left, right)]
+async def _indexes(repository: Repository, left: str, right: str) -> list[Index]:
+    return [await repository.index_of((await commit_of(repository, ref)).id) for ref in (left, right)]
+
+
+async def _sides(indexes: Sequence[Index], prefix: str) -> list[_Side]:
     names = [await _segments_of(index, prefix) for index in indexes]
     known = sorted(key for key in indexes[0].delta.keys() | indexes[1].delta.keys() if key.startswith(prefix))
     sides: list[_Side] = []

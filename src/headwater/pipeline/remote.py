@@ -7,12 +7,15 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import SparkSession
 
+from headwater.blob import BlobStore
+from headwater.engine.looking import commit_of
 from headwater.engine.paths import key_of
-from headwater.index import Edit, Entry
+from headwater.index import Edit, Entry, Index, IndexRecord, IndexStore
 from headwater.index.schema import SCHEMA, batch_of_edits
 from headwater.pipeline.errors import NotInPlace
 from headwater.pipeline.frames import FILES
@@ -23,6 +26,7 @@ from headwater.sdk.ports import Found
 from headwater.sdk.remote.lake import RemoteRepository
 from headwater.sdk.remote.opening import connected
 from headwater.sdk.sync.running import Runner
+from headwater.sdk.wire.replies import IndexOf
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -37,7 +41,14 @@ class Remote:
     def __init__(self, runner: Runner, repository: RemoteRepository, place: Place) -> None:
         self._runner = runner
         self._place = place
+        self._store: IndexStore | None = None
+        self._blobs: BlobStore | None = None
         self.repository = repository
+
+    @property
+    def in_reach(self) -> bool:
+        """Whether segments are read where they are: the place says how to get there. Else the server is to list."""
+        return self._place.storage is not None and urlsplit(self.repository.namespace).scheme in REACHED
 
     def run(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
         return self._runner.run_on_loop(coroutine)
@@ -54,6 +65,26 @@ class Remote:
             tell_hadoop(spark, found)
         return found
 
+    def made_of(self, ref: str) -> IndexOf:
+        """The commit of *ref*, and what it is made of."""
+        return self.run(self.repository.reading.index(ref))
+
+    def index(self, told: IndexOf) -> Index:
+        """The index that a server *told* of. Its tree and segments are read from the object store."""
+        record = IndexRecord(told.tree or None, None, own_in_tree=True, inherited=told.delta)
+        return Index(self.store(), record, of=f"commit {told.commit}")
+
+    def store(self) -> IndexStore:
+        """Where segments and trees are, for the driver."""
+        if self._store is None:
+            self._blobs = self.run(self.objects().open())
+            self._store = IndexStore(self._blobs)
+        return self._store
+
+    async def aclose(self) -> None:
+        if self._blobs is not None:
+            await self._blobs.aclose()
+
     def listing(self, ref: str, prefix: str, *, staged: bool) -> pa.Table:
         """What is at *ref*, as rows of segments are, but for `content_id` and `payload`, which a server keeps."""
         return self.run(self._listing(ref, prefix, staged=staged))
@@ -66,6 +97,23 @@ class Remote:
         told["modified"] = told["modified"].cast(pa.int64())
         arrays = [told.get(field.name, pa.nulls(len(found), field.type)) for field in SCHEMA]
         return pa.Table.from_arrays(arrays, schema=SCHEMA)
+
+    def log(self, ref: str, amount: int | None) -> list[results.Commit]:
+        """The newest *amount* of the commits that led to *ref* along first parents, or all."""
+        return self.run(self._log(ref, amount))
+
+    async def _log(self, ref: str, amount: int | None) -> list[results.Commit]:
+        async def page(after: str) -> Found[results.Commit]:
+            return await self.repository.reading.log(
+                ref, after, paths=(), first_parents=True, since=None, until=None, stop_at=None
+            )
+
+        found: list[results.Commit] = []
+        async for commit in pages(page):
+            if len(found) == amount:
+                break
+            found.append(commit)
+        return found
 
     def changes(self, left: str, right: str, prefix: str) -> tuple[pa.RecordBatch, pa.RecordBatch]:
         """What differs between two commits, as rows of each side."""
@@ -95,7 +143,11 @@ def served(place: Place) -> Iterator[Remote]:
     try:
         lake = connected(place.endpoint or "", place.key, place.secret)
         try:
-            yield Remote(runner, runner.run_on_loop(lake.repo(place.repo)), place)
+            remote = Remote(runner, runner.run_on_loop(lake.repo(place.repo)), place)
+            try:
+                yield remote
+            finally:
+                runner.run_on_loop(remote.aclose())
         finally:
             runner.run_on_loop(lake.aclose())
     finally:
@@ -109,6 +161,25 @@ def objects_at(place: Place) -> Objects:
             return driver.objects
     with served(place) as remote:
         return remote.objects()
+
+
+class Source(msgspec.Struct, frozen=True):
+    """A commit as a job takes it: of which repository it is, by id, and how to reach its objects."""
+
+    repository: str
+    commit: str
+    objects: Objects
+
+
+def source_of(spark: SparkSession, place: Place, ref: str) -> Source:
+    """What *ref* is at this moment at *place*, wherever that is; *spark* is told how to reach its objects."""
+    if place.endpoint is None:
+        with opened(place, spark) as driver:
+            commit = driver.run(commit_of(driver.repository, ref))
+            return Source(driver.repository.record.id, commit.id, driver.objects)
+    with served(place) as remote:
+        told = remote.made_of(ref)
+        return Source(told.repository, told.commit, remote.objects(spark))
 
 
 async def pages(fetch: Callable[[str], Awaitable[Found[Item]]]) -> AsyncIterator[Item]:

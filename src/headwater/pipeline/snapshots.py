@@ -35,8 +35,7 @@ async def snapshot(repository: Repository, ref: str, *, prefix: str, staged: boo
     """What is at *ref* below the key *prefix*: as committed, or with what is *staged* on the branch."""
     if not staged:
         commit = await commit_of(repository, ref)
-        index = await repository.index_of(commit.id)
-        return await _of_index(index, commit.id, prefix, batch_of_edits(_below(index.delta, prefix)))
+        return await snapshot_of(await repository.index_of(commit.id), commit.id, prefix)
 
     async def found(ground: Ground) -> tuple[Index, str, Edits | pa.RecordBatch]:
         return ground.index, ground.commit, await staged_edits(repository, ground.tokens, ground.index)
@@ -46,6 +45,11 @@ async def snapshot(repository: Repository, ref: str, *, prefix: str, staged: boo
     layers = [each for each in (newest, batch_of_edits(index.delta)) if len(each)]
     together = first_of_each_key(layers) if layers else NO_EDIT_ROWS
     return await _of_index(index, commit_id, prefix, _slice(together, prefix))
+
+
+async def snapshot_of(index: Index, commit: str, prefix: str) -> Snapshot:
+    """What is below the key *prefix* in *index*, which is that of *commit*."""
+    return await _of_index(index, commit, prefix, batch_of_edits(_below(index.delta, prefix)))
 
 
 async def _of_index(index: Index, commit: str, prefix: str, edits: pa.RecordBatch) -> Snapshot:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
@@ -10,11 +11,13 @@ from pyspark.sql import functions as F  # noqa: N812
 from headwater.engine.errors import BadRequest
 from headwater.engine.log import log as engine_log
 from headwater.engine.repository import Repository
-from headwater.index import diff_batches
+from headwater.index import Index, diff_batches
 from headwater.pipeline.describing import refs
 from headwater.pipeline.limits import SAMPLE
 from headwater.pipeline.place import Place, opened
 from headwater.pipeline.reading import entries
+from headwater.pipeline.remote import Remote, served
+from headwater.sdk.results import Commit
 
 
 class Share(msgspec.Struct, frozen=True):
@@ -61,8 +64,7 @@ def stats(
     """Statistics of *ref*: by prefixes of *depth* directories, by extension, of branches, and of its last *commits*."""
     if not 1 <= depth <= 32:
         raise BadRequest(f"depth={depth}: prefixes have 1 to 32 directories")
-    with opened(place) as driver:
-        growth = driver.run(_growth(driver.repository, ref, commits))
+    growth = _growth(place, ref, commits)
     files = entries(spark, place, ref).select("path", "size").persist()
     try:
         total = files.agg(F.count("*"), F.sum("size")).collect()[0]
@@ -107,15 +109,48 @@ def _branches(spark: SparkSession, place: Place) -> tuple[BranchShare, ...]:
     return tuple(found.get(name, BranchShare(name, 0, 0, 0)) for name in names)
 
 
-async def _growth(repository: Repository, ref: str, commits: int) -> tuple[Growth, ...]:
+def _growth(place: Place, ref: str, commits: int) -> tuple[Growth, ...]:
     if commits < 1:
         return ()
+    if place.endpoint is not None:
+        with served(place) as remote:
+            return tuple(_grown_remotely(remote, each) for each in remote.log(ref, commits))
+    with opened(place) as driver:
+        return driver.run(_grown(driver.repository, ref, commits))
+
+
+async def _grown(repository: Repository, ref: str, commits: int) -> tuple[Growth, ...]:
     found: list[Growth] = []
     for commit in (await engine_log(repository, ref, amount=commits)).commits:
         before = await repository.index_of(commit.parents[0]) if commit.parents else repository.empty_index()
-        added = removed = 0
-        async for changes in diff_batches(before, await repository.index_of(commit.id)):
-            removed += pc.sum(changes.left.column("size")).as_py() or 0
-            added += pc.sum(changes.right.column("size")).as_py() or 0
-        found.append(Growth(commit.id, commit.message, commit.time, added, removed))
+        sizes = await _sizes(before, await repository.index_of(commit.id))
+        found.append(Growth(commit.id, commit.message, commit.time, *sizes))
     return tuple(found)
+
+
+def _grown_remotely(remote: Remote, commit: Commit) -> Growth:
+    """Of a server that alone is known, the changes themselves are asked for, page by page."""
+    parent = commit.parents[0] if commit.parents else None
+    time = round(commit.time.timestamp() * 1000)
+    if remote.in_reach:
+        before = remote.index(remote.made_of(parent)) if parent else Index(remote.store())
+        sizes = remote.run(_sizes(before, remote.index(remote.made_of(commit.id))))
+    elif parent:
+        left, right = remote.changes(parent, commit.id, "")
+        sizes = _sum(right), _sum(left)
+    else:
+        sizes = _sum(remote.listing(commit.id, "", staged=False)), 0
+    return Growth(commit.id, commit.message, time, *sizes)
+
+
+async def _sizes(before: Index, after: Index) -> tuple[int, int]:
+    """The bytes of what was added, and of what was removed."""
+    added = removed = 0
+    async for changes in diff_batches(before, after):
+        removed += _sum(changes.left)
+        added += _sum(changes.right)
+    return added, removed
+
+
+def _sum(rows: pa.RecordBatch | pa.Table) -> int:
+    return pc.sum(rows.column("size")).as_py() or 0

@@ -71,7 +71,7 @@ def parser() -> argparse.ArgumentParser:
     found = argparse.ArgumentParser("headwater.pipeline.submit", description=__doc__)
     found.add_argument("--lake", help="the directory of a lake")
     found.add_argument("--kv", help="or its key-value store,")
-    found.add_argument("--storage", help="and its object store")
+    found.add_argument("--storage", help="and its object store; of a server, how to get there")
     found.add_argument("--endpoint", help="or a server; its keys are the settings spark.headwater.key and .secret")
     jobs = found.add_subparsers(dest="job", required=True)
     made = {name: jobs.add_parser(name, help=summary) for name, (summary, _) in JOBS.items()}

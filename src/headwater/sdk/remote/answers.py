@@ -77,6 +77,8 @@ class Commit(msgspec.Struct, frozen=True):
     creation_time_ms: int
     metadata: dict[str, str]
     generation: int
+    meta_range_id: str = ""
+    """Its tree."""
 
 
 class Count(msgspec.Struct, frozen=True):

@@ -16,7 +16,7 @@ from headwater.sdk.remote.streams import lines
 from headwater.sdk.remote.urls import Query, segment
 from headwater.sdk.results import Change, Commit, CommonPrefix, Entry, time_of
 from headwater.sdk.wire.objects import Opened
-from headwater.sdk.wire.replies import Ancestry
+from headwater.sdk.wire.replies import Ancestry, IndexOf
 
 
 class Content:
@@ -102,6 +102,14 @@ class Reading:
         }
         url = f"{self._place.ref(ref)}/commits"
         return answers.commits_of(await self._server.ask(answers.Page[answers.Commit], url, query))
+
+    def all_commits(self) -> AsyncIterator[answers.Commit]:
+        """Every commit that there is a record of, in no order."""
+        return lines(self._server, answers.Commit, f"{self._place.path}/commits")
+
+    async def index(self, ref: str) -> IndexOf:
+        """What the commit of *ref* is made of, for who reads the storage by themselves."""
+        return await self._server.ask(IndexOf, f"{self._place.ref(ref)}/index")
 
     async def is_ancestor(self, older: str, newer: str) -> bool:
         url = f"{self._place.ref(newer)}/ancestors/{segment(older)}"

@@ -24,6 +24,16 @@ class Child(msgspec.Struct, frozen=True, omit_defaults=True):
     count: int | None = None
 
 
+class IndexOf(msgspec.Struct, frozen=True):
+    """What a commit is made of: its *tree*, if it has one, and the *delta* to be laid over it, encoded as what a commit
+    inherits is. *repository* is the id of the repository, which no other of the same name will have."""
+
+    repository: str
+    commit: str
+    tree: str
+    delta: bytes
+
+
 class End(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """The last line of an answer of many lines. With an *error*, that is where it ended."""
 

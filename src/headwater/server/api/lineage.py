@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 import msgspec
 
 from headwater import history
+from headwater.engine.log import all_commits
 from headwater.engine.looking import commit_of
 from headwater.engine.repository import Repository
 from headwater.files.history import path_history
@@ -67,6 +68,12 @@ async def ancestry(call: Call) -> Ancestry:
 async def commits_between(call: Call) -> Response:
     """The commits after an ancestor, the newest first, along first parents: one a line"""
     return await lines(_between(await call.repository(), call["ancestor"], call["ref"]), commit_answer)
+
+
+@group.operation("GET", "/repositories/{repository}/commits", "allCommits", needs("fs:ListCommits", REPOSITORY))
+async def every_commit(call: Call) -> Response:
+    """Every commit that there is a record of, on whichever branch, in no order: one a line"""
+    return await lines(all_commits(await call.repository()), commit_answer)
 
 
 async def _between(repository: Repository, older: str, newer: str) -> AsyncIterator[history.Commit]:

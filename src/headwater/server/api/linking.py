@@ -16,13 +16,12 @@ from headwater.server.api.calling import Call
 from headwater.server.api.commits import committing, description_of
 from headwater.server.api.objects import ObjectStats, stats_answer
 from headwater.server.api.objects import description_of as described_in
-from headwater.server.api.operation import BRANCH, OBJECT, Group, Needs
+from headwater.server.api.operation import BRANCH, EVERYTHING, OBJECT, Group, Needs
 from headwater.server.config import Settings
 from headwater.server.limits import MAX_TABLE
 
 group = Group("linking")
 
-_EVERYTHING = "arn:lakefs:fs:::repository/{repository}/object/*"
 _ANYWHERE = "arn:lakefs:fs:::namespace/*"
 
 
@@ -82,8 +81,8 @@ async def link_object(call: Call, query: LinkQuery, body: LinkCreation) -> Objec
     "importTable",
     (
         Needs("fs:CreateCommit", BRANCH),
-        Needs("fs:ReadObject", _EVERYTHING),
-        Needs("fs:WriteObject", _EVERYTHING),
+        Needs("fs:ReadObject", EVERYTHING),
+        Needs("fs:WriteObject", EVERYTHING),
         Needs("fs:ImportFromStorage", _ANYWHERE),
     ),
     status=201,

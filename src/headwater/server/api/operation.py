@@ -33,6 +33,7 @@ REPOSITORY = f"{_FS}repository/{{repository}}"
 BRANCH = f"{_FS}repository/{{repository}}/branch/{{branch}}"
 TAG = f"{_FS}repository/{{repository}}/tag/{{tag}}"
 OBJECT = f"{_FS}repository/{{repository}}/object/{{query.path}}"
+EVERYTHING = f"{_FS}repository/{{repository}}/object/*"
 ALL = "*"
 
 

@@ -1,0 +1,160 @@
+"""Jobs on a repository of a server: it tells what there is, and executors do the rest at the object store."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+import headwater
+from headwater import pipeline
+from headwater.engine.errors import BadRequest
+from headwater.pipeline import Place, submit
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from headwater.sdk.sync import Branch, Lake
+
+LOCAL = ["spark.driver.host=127.0.0.1", "spark.driver.bindAddress=127.0.0.1", "spark.driver.memory=512m"]
+
+
+@pytest.fixture
+def place(served_place: Place) -> Place:
+    return served_place
+
+
+@pytest.fixture
+def lake(place: Place) -> Iterator[Lake]:
+    assert place.endpoint is not None
+    with headwater.connect(place.endpoint, place.key, place.secret) as connected:
+        connected.create_repo("sales")
+        yield connected
+        connected.delete_repo("sales")
+
+
+@pytest.fixture
+def main(lake: Lake) -> Branch:
+    """A branch of two commits."""
+    main = lake.repo("sales").branch("main")
+    for path, content in {"a/x.csv": b"one", "a/y.csv": b"two", "b/copy.bin": b"one", "c": b"three"}.items():
+        main.put(path, content)
+    main.commit("first")
+    main.put("a/y.csv", b"twelve")
+    main.delete("c")
+    main.commit("second")
+    return main
+
+
+def without_storage(place: Place) -> Place:
+    """The same, known by nothing but the server."""
+    return msgspec.structs.replace(place, storage=None, storage_credentials={})
+
+
+def test_statistics_are_the_same_by_segments_and_by_listings(spark: SparkSession, place: Place, main: Branch) -> None:
+    main.put("z", b"staged, which counts for nothing")
+    told = pipeline.stats(spark, place, "main")
+    assert (told.objects, told.bytes) == (3, 12)
+    assert {share.name: (share.objects, share.bytes) for share in told.prefixes} == {"a/": (2, 9), "b/": (1, 3)}
+    assert [(each.message, each.added_bytes, each.removed_bytes) for each in told.growth] == [
+        ("second", 6, 8),
+        ("first", 14, 0),
+        ("Repository created", 0, 0),
+    ]
+    assert [(each.name, each.unique_bytes) for each in told.branches] == [("main", 12)]
+    assert pipeline.stats(spark, without_storage(place), "main") == told
+
+
+def test_commits_are_those_of_all_branches_with_their_trees(
+    spark: SparkSession, place: Place, lake: Lake, main: Branch
+) -> None:
+    side = lake.repo("sales").create_branch("side", "main~1")
+    paths = [f"many/{number:05d}" for number in range(600)]
+    for path in paths:
+        side.put(path, b"")
+    aside = side.commit("aside")
+    found = {row.message: row for row in pipeline.commits(spark, without_storage(place)).collect()}
+    assert found.keys() == {"Repository created", "first", "second", "aside"}
+    assert (found["aside"].id, list(found["aside"].parents)) == (aside.id, [main.head().parents[0]])
+    assert found["aside"].tree
+    assert found["first"].tree is None
+    assert pipeline.entries(spark, place, "side", prefix="many/").count() == len(paths)
+    changes = pipeline.diff(spark, place, "main", "side")
+    assert changes.where("change = 'added'").count() == len(paths) + 1
+    assert {row.path for row in changes.where("change <> 'added'").collect()} == {"a/y.csv"}
+
+
+def target_of(place: Place) -> str:
+    storage = place.storage or ""
+    return storage.replace("pipeline/lake", "pipeline/export")
+
+
+def exported(spark: SparkSession, target: str) -> dict[str, bytes]:
+    root = target.partition("?")[0].replace("s3://", "s3a://")
+    rows = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(root).collect()
+    found = {row.path.partition("/export/")[2]: bytes(row.content) for row in rows}
+    return {path: content for path, content in found.items() if not path.startswith("_")}
+
+
+def test_an_export_copies_what_changed_and_knows_the_repository(
+    spark: SparkSession, place: Place, lake: Lake, main: Branch
+) -> None:
+    target = target_of(place)
+    first = pipeline.export(spark, place, "main~1", target)
+    assert (first.files, first.copied, first.bytes, first.since) == (4, 4, 14, None)
+    second = pipeline.export(spark, place, "main", target, delete=True)
+    assert (second.files, second.copied, second.deleted, second.since) == (1, 1, 1, first.commit)
+    assert exported(spark, target) == {"a/x.csv": b"one", "a/y.csv": b"twelve", "b/copy.bin": b"one"}
+    assert pipeline.export(spark, place, main.head().id, target).copied == 0
+    lake.create_repo("other")
+    with pytest.raises(BadRequest, match="another repository"):
+        pipeline.export(spark, msgspec.structs.replace(place, repo="other"), "main", target)
+    lake.delete_repo("other")
+
+
+def ran(command: Sequence[str | Path], place: Place) -> Any:
+    """What a command answered that knows the server, and the keys of its storage, from the environment."""
+    keys = {f"AWS_{name.upper()}": value for name, value in place.storage_credentials.items()}
+    environment = {
+        **os.environ,
+        **keys,
+        "HEADWATER_ENDPOINT": place.endpoint or "",
+        "HEADWATER_ACCESS_KEY_ID": place.key,
+        "HEADWATER_SECRET_ACCESS_KEY": place.secret,
+        "PYSPARK_PYTHON": sys.executable,
+    }
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def test_hw_spark_and_the_program_know_a_server(spark: SparkSession, place: Place, main: Branch) -> None:
+    class_path = f"spark.driver.extraClassPath={spark.conf.get('spark.driver.extraClassPath')}"
+    conf = [part for setting in (*LOCAL, class_path) for part in ("--conf", setting)]
+    tools = Path(sys.executable).parent
+    job: list[str | Path] = [
+        "spark",
+        "stats",
+        "--master",
+        "local[1]",
+        "--objects",
+        place.storage or "",
+        *conf,
+        "sales",
+        "main",
+    ]
+    told = ran([tools / "hw", "--json", *job], place)
+    assert (told["objects"], told["bytes"]) == (3, 12)
+    keys = ["--conf", f"spark.headwater.key={place.key}", "--conf", f"spark.headwater.secret={place.secret}"]
+    server = ["--endpoint", place.endpoint or "", "--storage", place.storage or ""]
+    target = target_of(place).replace("/export", "/submitted")
+    command: list[str | Path] = [tools / "spark-submit", "--master", "local[1]", *conf, *keys, submit.__file__, *server]
+    told = ran([*command, "export", "sales", "main", target], place)
+    assert (told["files"], told["copied"], told["commit"]) == (3, 3, main.head().id)
