@@ -11,7 +11,7 @@ from headwater.testing.sim import explore, first_failure, must_catch
 from headwater.testing.sim.engine import MUTATIONS, STORIES, Mutation, scenario
 
 SEEDS = 100
-"""For each story: of eleven stories, that makes eleven hundred."""
+"""For each story: of thirteen stories, that makes thirteen hundred."""
 
 
 @pytest.mark.parametrize("story", STORIES)

@@ -6,18 +6,23 @@ an internal commit, which the branch reads in place of its head. The next commit
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from typing import TypeAlias
 
 from headwater.engine.commit import Description, land_on, overlaid, plan_commit
 from headwater.engine.repository import Repository
 from headwater.engine.weaving import weave_all
-from headwater.index import Index, Strategy, apply, merge
+from headwater.index import Index, Strategy, apply, diff, merge
 from headwater.refs.branch import Branch
 from headwater.staging.errors import LimitExceeded, NothingToCommit
 from headwater.staging.landing import Plan
 from headwater.staging.sealing import seal
 
 _INTERNAL = "what is staged, compacted"
+
+GiveUp: TypeAlias = Callable[[Index, Index], Awaitable[Index]]
+"""Given the index of the head, and that with all on top which is staged: the latter, with a part as it is committed."""
 
 
 async def compact(repository: Repository, branch: str) -> None:
@@ -37,6 +42,27 @@ async def compact(repository: Repository, branch: str) -> None:
             seen = await repository.branches.fresh(branch)
         if seen.branch.sealed:
             with suppress(NothingToCommit):  # somebody committed it meanwhile: there is nothing to compact
+                await land_on(repository, seen, seen.branch.sealed, prepare)
+
+
+async def compact_without(repository: Repository, branch: str, give_up: GiveUp) -> None:
+    """Bring what is staged on *branch* into one index, but for a part that is given up, in one step.
+
+    Whatever was acknowledged in that part before this call is gone. What is committed while it runs is what there is.
+    """
+    repository.check_writable()
+
+    async def prepare(ground: Branch) -> Plan:
+        head = await repository.index_of(ground.commit)
+        index = await give_up(head, await overlaid(repository, ground))
+        if not await diff(head, index, amount=1):
+            return Plan(ground.commit, ())
+        return await _internal(repository, ground, ground.commit, index)
+
+    async with repository.lanes.lane(branch):
+        seen = await seal(repository.branches, repository.outside, branch)
+        if not seen.branch.clean:
+            with suppress(NothingToCommit):  # somebody committed it meanwhile, or gave up all of it
                 await land_on(repository, seen, seen.branch.sealed, prepare)
 
 

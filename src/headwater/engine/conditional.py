@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 
 import msgspec
 
@@ -11,9 +12,9 @@ from headwater.engine.looking import ground_of
 from headwater.engine.paths import path_of
 from headwater.engine.repository import Repository
 from headwater.index import Edit, Entry, decode_edit, encode_edit
-from headwater.kv import ABSENT, PredicateFailed, Versioned
+from headwater.kv import ABSENT, PredicateFailed, UnknownOutcome, Versioned
 from headwater.refs.branches import Seen
-from headwater.staging.certainty import certainty
+from headwater.staging.certainty import certainty, is_certain
 from headwater.staging.tokens import partition_of
 from headwater.staging.tries import tries
 from headwater.staging.viewing import is_quick
@@ -53,7 +54,7 @@ async def write_if(repository: Repository, branch: str, key: str, edit: Edit, co
 
     Of several such writes to one path that expect the same, one succeeds. What is staged is swapped against what was
     read, and a commit that comes between makes it begin again; then *edit* itself may be what is found, and that is
-    success.
+    success. `PreconditionFailed` says that nothing was written.
     """
     what = f"writing to branch {branch!r}"
     sent: list[str] = []
@@ -64,12 +65,21 @@ async def write_if(repository: Repository, branch: str, key: str, edit: Edit, co
                 done = await _try(repository, seen, key, edit, condition, again=bool(sent))
             except PredicateFailed:
                 done = False
+            except PreconditionFailed as error:
+                raise refusal(error, sent, what) from None
             if done:
                 sent.append(seen.branch.token)
             now = await repository.branches.fresh(branch)
             if done and is_staged(seen, now):
                 return
             seen = now
+
+
+def refusal(error: PreconditionFailed, sent: Sequence[str], what: str) -> PreconditionFailed | UnknownOutcome:
+    """What it means that the condition does not hold: once *sent*, the edit may have been read, and even committed."""
+    if is_certain(sent):
+        return error
+    return UnknownOutcome(f"{what}: it was written, and may be committed, but not there to stay: {error}")
 
 
 async def _try(repository: Repository, seen: Seen, key: str, edit: Edit, condition: Condition, *, again: bool) -> bool:

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import msgspec
 
 from headwater.engine.branches import existing_record, reborn
-from headwater.engine.compaction import compact
-from headwater.engine.diff import uncommitted
-from headwater.engine.limits import MAX_PAGE
+from headwater.engine.compaction import compact_without
 from headwater.engine.looking import commit_of
-from headwater.engine.paths import path_of
+from headwater.engine.paths import key_of, prefix_of
 from headwater.engine.ref_changes import Planned, change_reference
 from headwater.engine.repository import Repository
 from headwater.engine.slots import BranchSlot
-from headwater.engine.write import staged_values
 from headwater.history import Commit
-from headwater.index import TOMBSTONE, Change, Edit
+from headwater.index import TOMBSTONE, Behaviour, Index, apply, merge
 from headwater.kv import PredicateFailed, UnknownOutcome
 from headwater.refs.branch import Branch
 from headwater.staging.certainty import certainty
 from headwater.staging.tokens import leaving, new_token
 from headwater.staging.tries import tries
-from headwater.staging.writing import write
 
 
 async def reset(repository: Repository, branch: str) -> None:
@@ -48,35 +42,24 @@ async def hard_reset(repository: Repository, branch: str, ref: str, *, by: str =
 
 
 async def reset_prefix(repository: Repository, branch: str, prefix: str) -> None:
-    """Give up what is staged under *prefix*, and leave the rest.
+    """Give up what is staged under *prefix*, and leave the rest, in one step."""
+    beginning = prefix_of(prefix)
 
-    What is committed there is staged again, which is no change, and a compaction forgets it: else it would hide what
-    is merged or imported there later.
-    """
-    repository.check_writable()
-    after = ""
-    while changes := await uncommitted(repository, branch, prefix=prefix, after=after, amount=MAX_PAGE):
-        found = [change for change in changes if isinstance(change, Change)]
-        await _stage_committed(repository, branch, found)
-        after = path_of(found[-1].key)
-    await compact(repository, branch)
+    async def give_up(head: Index, index: Index) -> Index:
+        within = {"": Behaviour.DROP, beginning: Behaviour.FORCE}
+        return await apply(index, (await merge(index, head, index, prefixes=within)).edits)
+
+    await compact_without(repository, branch, give_up)
 
 
 async def reset_path(repository: Repository, branch: str, path: str) -> None:
     """Give up what is staged at *path*: `reset_prefix` of that path alone."""
-    repository.check_writable()
-    changes = await uncommitted(repository, branch, prefix=path, amount=1)
-    found = [change for change in changes if isinstance(change, Change) and path_of(change.key) == path]
-    await _stage_committed(repository, branch, found)
-    await compact(repository, branch)
+    key = key_of(path)
 
+    async def give_up(head: Index, index: Index) -> Index:
+        return await apply(index, {key: await head.get(key) or TOMBSTONE})
 
-async def _stage_committed(repository: Repository, branch: str, changes: Sequence[Change]) -> None:
-    """Stage what was committed where there are *changes*."""
-    committed: dict[str, Edit] = {change.key: change.left or TOMBSTONE for change in changes}
-    if committed:
-        values = staged_values(repository, committed)
-        await write(repository.store, repository.branches, repository.outside, branch, values)
+    await compact_without(repository, branch, give_up)
 
 
 async def _swap_until_done(repository: Repository, name: str) -> None:

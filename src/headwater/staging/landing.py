@@ -57,8 +57,9 @@ async def land(
     `StoreUnavailable` or `Contended` says that none did; whoever cannot know says `UnknownOutcome`.
     """
     what = f"committing to branch {seen.name!r}"
+    sent: list[str] = []
     unsure: list[str] = []
-    with certainty(unsure, what):
+    with certainty(sent, what):
         built_on: Branch | None = None
         plan: Plan | None = None
         async for _ in tries(outside, what):
@@ -78,6 +79,8 @@ async def land(
                 pass
             except UnknownOutcome:
                 if plan.changes:
+                    sent.append(plan.commit)
+                if plan.changes and is_told_by_the_head(plan, seen.branch):
                     unsure.append(plan.commit)
             else:
                 if not plan.changes:
@@ -85,6 +88,11 @@ async def land(
                 return plan.commit
             seen = await branches.fresh(seen.name)
     raise AssertionError("tries never end quietly")
+
+
+def is_told_by_the_head(plan: Plan, branch: Branch) -> bool:
+    """Whether the head will tell if *plan* has landed. A compaction leaves it where it is, and is done again."""
+    return plan.commit != branch.commit
 
 
 async def landed_unheard(unsure: Sequence[str], branch: Branch, in_history: InHistory) -> str | None:

@@ -121,6 +121,14 @@ def drop_staged(branch: str) -> Deed:
     return _dropping("reset", branch, lambda repository: reset.reset(repository, branch))
 
 
+def give_up(branch: str, *, path: str = "", prefix: str = "") -> Deed:
+    """Dropping what is staged at one *path*, or under a *prefix*, and nothing else."""
+    where = f"{path}{prefix}"
+    if path:
+        return _dropping("part", branch, lambda repository: reset.reset_path(repository, branch, path), where)
+    return _dropping("part", branch, lambda repository: reset.reset_prefix(repository, branch, prefix), where)
+
+
 def move_back(branch: str, ref: str) -> Deed:
     return _dropping("move", branch, lambda repository: reset.hard_reset(repository, branch, ref))
 
@@ -152,9 +160,9 @@ async def clean_up(world: World, repository: Repository) -> None:
     await _told(clean(repository.store, repository.partition, repository.outside))
 
 
-def _dropping(what: str, branch: str, call: Callable[[Repository], Awaitable[object]]) -> Deed:
+def _dropping(what: str, branch: str, call: Callable[[Repository], Awaitable[object]], path: str = "") -> Deed:
     async def deed(world: World, repository: Repository) -> None:
-        await attempt(world, world.record.begin(Kind.DROP, branch, name=what), call(repository))
+        await attempt(world, world.record.begin(Kind.DROP, branch, name=what, path=path), call(repository))
 
     return deed
 

@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterable
 from headwater.history import Component
 from headwater.testing.sim.engine.audit import Audit
 from headwater.testing.sim.engine.record import NEVER, Contents, Kind, Move, Operation, Outcome, Record
+from headwater.testing.sim.engine.world import FIRST
 
 _DROPS: dict[str, Callable[[Move], bool]] = {
     "reset": lambda move: not move.record.dirty and not move.record.sealed and not move.record.base,
     "move": lambda move: move.record.clean and not move.record.dropped,
     "deletion": lambda move: move.record.dropped,
 }
-"""What the record of a branch is like when it was written by each kind of drop."""
+"""What the record of a branch is like when it was written by each kind of drop, but for one of a part of it."""
 
 
 def check(record: Record, audit: Audit) -> None:
@@ -51,11 +52,13 @@ def _check_resets(record: Record, audit: Audit) -> None:
         if not drop.done:
             continue
         moves = [move for move in record.moves if move.branch == drop.branch and drop.start < move.at < drop.end]
-        assert any(map(_DROPS[drop.name], moves)), f"the {drop.name} of {drop.branch} at {drop.start} was never done"
+        done = drop.path or any(map(_DROPS[drop.name], moves))
+        assert done, f"the {drop.name} of {drop.branch} at {drop.start} was never done"
         gone = {
             name
             for name, write in staged.items()
-            if write.branch == drop.branch and write.end < drop.start and name not in committed
+            if (write.branch == drop.branch and write.path.startswith(drop.path))
+            and (write.end < drop.start and name not in committed)
         }
         for operation in record.of(Kind.READ):
             if operation.branch == drop.branch and operation.start > drop.end:
@@ -78,6 +81,9 @@ def _check_commits(record: Record, audit: Audit) -> None:
             _check_seen(record, operation, contents, paths, start=operation.start, end=operation.end)
             before = audit.contents[audit.commits[move.record.commit].parents[0]]
             assert operation.empty or contents != before, f"{what} landed and changes nothing"
+            changed = {path for path in contents | before if contents.get(path) != before.get(path)}
+            foreign = changed - {*paths, FIRST}
+            assert not foreign, f"{what} changes {foreign}, which nobody wrote on this branch"
         if operation.outcome is Outcome.NOTHING:
             contents = audit.contents[_head_at(record, operation.branch, operation.end)]
             _check_seen(record, operation, contents, paths, start=operation.start, end=operation.end)
@@ -142,7 +148,7 @@ def _check_seen(
             for write in record.of(Kind.WRITE, Kind.WRITE_IF_ABSENT)
             if (write.branch, write.path) == (reader.branch, path)
             and write.start < end
-            and write.outcome is not Outcome.UNAVAILABLE
+            and write.outcome not in (Outcome.UNAVAILABLE, Outcome.NOTHING)
         ]
         before = Operation(Kind.WRITE, reader.branch, -1, path=path, removes=True, end=-1)
         written = [write for write in [before, *writes] if write.value == value]
@@ -156,14 +162,18 @@ def _hidden_by(record: Record, write: Operation, writes: list[Operation], start:
     """A write that began after *write* was acknowledged, and was itself before *start*, if nothing dropped it."""
     for later in writes:
         between = write.end < later.start and later.done and later.end < start
-        if between and not _dropped(record, later.branch, later.start, end):
+        if between and not _dropped(record, later.branch, later.start, end, later.path):
             return later
     return None
 
 
-def _dropped(record: Record, branch: str, start: float, end: float) -> bool:
-    """Whether anything may have dropped what was staged on *branch* at some moment from *start* to *end*."""
-    drops = [drop for drop in record.of(Kind.DROP) if drop.outcome is not Outcome.UNAVAILABLE]
+def _dropped(record: Record, branch: str, start: float, end: float, path: str | None = None) -> bool:
+    """Whether anything may have dropped what was staged on *branch*, at *path* if told, from *start* to *end*."""
+    drops = [
+        drop
+        for drop in record.of(Kind.DROP)
+        if drop.outcome is not Outcome.UNAVAILABLE and (path is None or path.startswith(drop.path))
+    ]
     return any(drop.branch == branch and drop.end > start and drop.start < end for drop in drops)
 
 

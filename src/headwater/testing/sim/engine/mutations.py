@@ -199,9 +199,8 @@ def _emptied_in_place(branch: Branch, token: str) -> Branch:
     return msgspec.structs.replace(branch, sealed=(), dirty=False, base="")
 
 
-def _as_it_was(branch: Branch, mark: bytes) -> Branch:
-    del mark
-    return branch
+def _as_it_was(first: Any, *_: object) -> Any:
+    return first
 
 
 def _always(*_: object) -> bool:
@@ -359,6 +358,11 @@ MUTATIONS: dict[str, Mutation] = {
         "a conditional write is acknowledged without reading the branch again",
         "first come",
         {"headwater.engine.conditional:is_staged": _always},
+    ),
+    "written-is-refused": Mutation(
+        "a conditional write that was staged, and whose path others changed since, says that nothing was written",
+        "first come",
+        {"headwater.engine.conditional:refusal": _as_it_was},
     ),
     "unknown-is-unavailable": Mutation(
         "a commit that may have landed says that the store was unavailable, and so that it has not",

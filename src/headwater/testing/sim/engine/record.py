@@ -27,7 +27,8 @@ class Kind(StrEnum):
     COMMIT = "commit"
     MERGE = "merge"
     DROP = "drop"
-    """A reset, a hard reset or the deletion of a branch: what was staged, or more, may be gone."""
+    """A reset, a hard reset or the deletion of a branch: what was staged, or more, may be gone. One that has a
+    *path* drops what is at paths that begin so, and nothing else."""
 
 
 class Outcome(StrEnum):
@@ -96,11 +97,10 @@ class Record:
         return operation
 
     def end(self, operation: Operation, outcome: Outcome) -> None:
-        """What has an unknown outcome may take effect later still. So may a conditional write that was refused."""
+        """What has an unknown outcome may take effect later still."""
         operation.outcome = outcome
         now = self.moment()
-        refused = operation.kind is Kind.WRITE_IF_ABSENT and outcome is Outcome.NOTHING
-        if outcome is not Outcome.UNKNOWN and not refused:
+        if outcome is not Outcome.UNKNOWN:
             operation.end = now
 
     def moved(self, time: float, branch: str, record: Branch) -> None:

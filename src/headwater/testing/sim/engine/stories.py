@@ -44,7 +44,7 @@ class Story(msgspec.Struct, frozen=True):
     committers: int = 2
     removes: bool = False
     conditions: bool = False
-    """Writers that write only what is absent, all at one path."""
+    """Writers that write only what is absent, all at the same two paths, and now and then something over it."""
 
     empty: bool = False
     """Committers who want a commit in any case."""
@@ -53,6 +53,9 @@ class Story(msgspec.Struct, frozen=True):
     """A second branch, with writers and committers of its own, is merged into the first."""
 
     resets: bool = False
+    parts: bool = False
+    """Resets of one path, and of a prefix that is written on another branch alone, and comes by merges."""
+
     moves: bool = False
     """Hard resets."""
 
@@ -82,6 +85,7 @@ STORIES: dict[str, Story] = {
     "resets": Story(resets=True, moves=True, empty=True, toxics=ROUGH, deeds=4),
     "merges": Story(merges=True, compactions=True, toxics=ROUGH, deeds=4),
     "compactions": Story(compactions=True, removes=True, toxics=ROUGH, crash=0.002),
+    "parts": Story(merges=True, parts=True, compactions=True, removes=True, toxics=ROUGH, deeds=4),
     "branches come and go": Story(merges=True, recreations=True, toxics=ROUGH, deeds=4),
     "slow readers": Story(readers=4, removes=True, conditions=True, toxics=SLOW, pause=30, cleanings=60),
     "a crowd": Story(
@@ -102,6 +106,7 @@ STORIES: dict[str, Story] = {
         empty=True,
         merges=True,
         resets=True,
+        parts=True,
         moves=True,
         recreations=True,
         compactions=True,
@@ -151,6 +156,9 @@ def cast(story: Story, random: Random) -> list[Actor]:
         found.append(Actor("merger", [actors.merge_into("dev", "main") for _ in range(story.deeds)], story.pause))
     if story.resets:
         found.append(Actor("resetter", [actors.drop_staged("main")] * 2, story.pause))
+    if story.parts:
+        giving_up = [actors.give_up("main", path="main/0"), actors.give_up("main", prefix="dev/")] * 2
+        found.append(Actor("giver-up", giving_up, story.pause))
     if story.moves:
         moving = [actors.move_back("main", random.choice(["main", "main~1"])) for _ in range(2)]
         found.append(Actor("mover", moving, story.pause))
@@ -160,7 +168,8 @@ def cast(story: Story, random: Random) -> list[Actor]:
 def _on_branch(story: Story, branch: str, paths: list[str], random: Random) -> list[Actor]:
     def writing() -> Deed:
         if story.conditions and random.random() < 0.5:
-            return actors.write_if_absent(branch, f"{branch}/once{random.randrange(2)}")
+            once = f"{branch}/once{random.randrange(2)}"
+            return actors.write_if_absent(branch, once) if random.random() < 0.8 else actors.write(branch, once)
         if story.removes and random.random() < 0.3:
             return actors.remove(branch, random.choice(paths))
         return actors.write(branch, random.choice(paths))

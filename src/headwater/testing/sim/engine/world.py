@@ -26,6 +26,9 @@ REPOSITORY = "lake"
 EPOCH = 1_700_000_000_000
 """Milliseconds since 1970 at which every run begins."""
 
+FIRST = "first"
+"""The path that something is staged at when a run begins."""
+
 STAGE = b"stage/"
 
 SKEW = 10.0
@@ -74,7 +77,7 @@ class World:
     async def begin(self, mode: Mode = "object") -> None:
         """A repository with a branch, and something staged."""
         repository = await self._lake(self.memory).create(REPOSITORY, "mem://lake", mode=mode)
-        await stage(repository, "main", Entry("f/first", checksum="first"))
+        await stage(repository, "main", Entry(f"f/{FIRST}", checksum=FIRST))
 
     async def engine(self) -> Repository:
         """The repository, as a client of its own reaches it."""
