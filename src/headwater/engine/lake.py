@@ -13,12 +13,13 @@ from headwater.engine.limits import MAX_METADATA, MAX_PAGE, NAMESPACE_ID
 from headwater.engine.repository import Mode, OpenBlobs, Repository, RepositoryRecord, partition_of
 from headwater.history import Commit, check_name, check_repository_name, is_repository_name
 from headwater.index import IndexStore, SegmentCache
-from headwater.kv import ABSENT, PredicateFailed, Store, UnknownOutcome
+from headwater.kv import ABSENT, Predicate, PredicateFailed, Store, UnknownOutcome
 from headwater.metrics import Metrics, Silent
 from headwater.outside import Outside
 from headwater.refs import reference_log
 from headwater.refs.branch import decode as decode_branch
 from headwater.refs.branches import PREFIX as BRANCHES
+from headwater.staging.certainty import certainty
 from headwater.staging.tokens import DROPPED, LEAVING, dropped_at
 from headwater.staging.tokens import partition_of as staging_partition_of
 from headwater.staging.tries import tries
@@ -68,7 +69,9 @@ class Lake:
         """
         check_repository_name(name)
         check_name(default_branch)
-        if await self._store.get(REPOSITORIES, name.encode()) is not None:
+        check_metadata(metadata)
+        held = await self._held(name)
+        if held.record is not None:
             raise RepositoryExists(f"there is a repository {name!r} already")
         record = RepositoryRecord(
             name=name,
@@ -83,11 +86,7 @@ class Lake:
         repository = await self.opened(record)
         if not bare:
             await _begin(repository, committer)
-        try:
-            await self._store.set_if(REPOSITORIES, name.encode(), msgspec.msgpack.encode(record), ABSENT)
-        except PredicateFailed:
-            await self._clear(record)
-            raise RepositoryExists(f"there is a repository {name!r} already") from None
+        await self._take_name(record, held)
         return repository
 
     async def open(self, name: str) -> Repository:
@@ -96,12 +95,8 @@ class Lake:
 
     async def record(self, name: str) -> RepositoryRecord:
         """What is kept of the repository *name*, or `RepositoryNotFound`. One read: nothing is opened."""
-        found = None
-        if is_repository_name(name):
-            found = await self._store.get(REPOSITORIES, name.encode())
-        if found is None:
-            raise RepositoryNotFound(f"there is no repository {name[:300]!r}")
-        return msgspec.msgpack.decode(found.value, type=RepositoryRecord)
+        found = (await self._held(name)).record if is_repository_name(name) else None
+        return _existing(name, found)
 
     async def list(
         self, *, prefix: str = "", after: str = "", amount: int = MAX_PAGE, containing: str = ""
@@ -114,8 +109,8 @@ class Lake:
             for entry in page:
                 if not entry.key.startswith(prefix.encode()) or len(found) == amount:
                     return found
-                if containing.encode() in entry.key:
-                    found.append(msgspec.msgpack.decode(entry.value, type=RepositoryRecord))
+                if containing.encode() in entry.key and not (record := _decode(entry.value)).dropped:
+                    found.append(record)
         return found
 
     async def set_metadata(self, name: str, metadata: Mapping[str, str]) -> Repository:
@@ -126,11 +121,7 @@ class Lake:
         """Make the metadata of the repository *name* what *change* makes of it; nobody else's change is lost."""
 
         def changed(record: RepositoryRecord) -> RepositoryRecord:
-            metadata = dict(change(record.metadata))
-            size = sum(len(key.encode()) + len(value.encode()) for key, value in metadata.items())
-            if size > MAX_METADATA:
-                raise BadRequest(f"metadata of {size} bytes; a repository has {MAX_METADATA} at most")
-            return msgspec.structs.replace(record, metadata=metadata)
+            return msgspec.structs.replace(record, metadata=check_metadata(change(record.metadata)))
 
         return await self._update(name, changed)
 
@@ -140,28 +131,77 @@ class Lake:
 
     async def delete(self, name: str) -> None:
         """Forget the repository *name* and all its records. Its objects stay where they are, for garbage collection."""
-        repository = await self.open(name)
-        repository.check_writable()
-        await self._store.delete(REPOSITORIES, name.encode())
-        await self._clear(repository.record)
+        what = f"deleting repository {name!r}"
+        sent: list[str] = []
+        with certainty(sent, what):
+            async for _ in tries(self._outside, what):
+                held = await self._held(name)
+                if held.leftover is not None and held.leftover.id in sent:
+                    return await self._clear(held.leftover)
+                record = _existing(name, held.record)
+                record.check_writable()
+                dropped = msgspec.structs.replace(record, metadata={}, dropped=True)
+                try:
+                    await self._store.set_if(REPOSITORIES, name.encode(), _encode(dropped), held.predicate)
+                except PredicateFailed:
+                    continue
+                except UnknownOutcome:
+                    sent.append(record.id)
+                    continue
+                sent.append(record.id)
+                return await self._clear(record)
+        raise AssertionError("tries never end quietly")
 
     async def aclose(self) -> None:
         for blobs in self._namespaces.values():
             await blobs.aclose()
         await self._store.aclose()
 
+    async def _take_name(self, record: RepositoryRecord, held: _Held) -> None:
+        """Make *record* that of its name, which was *held* by nobody; or leave nothing: `RepositoryExists`."""
+        what, sent = f"creating repository {record.name!r}", list[str]()
+        with certainty(sent, what):
+            async for _ in tries(self._outside, what):
+                if held.record is not None and held.record.id == record.id:  # a swap whose answer was lost
+                    return
+                if held.record is not None:
+                    await self._clear(record)
+                    raise RepositoryExists(f"there is a repository {record.name!r} already")
+                if held.leftover is not None:  # whoever deleted it may have crashed
+                    await self._clear(held.leftover)
+                try:
+                    await self._store.set_if(REPOSITORIES, record.name.encode(), _encode(record), held.predicate)
+                except PredicateFailed:
+                    held = await self._held(record.name)
+                except UnknownOutcome:
+                    sent.append(record.id)
+                    held = await self._held(record.name)
+                else:
+                    return
+
+    async def _held(self, name: str) -> _Held:
+        """What there is of that name."""
+        found = await self._store.get(REPOSITORIES, name.encode())
+        if found is None:
+            return _Held(None, None, ABSENT)
+        record = _decode(found.value)
+        return _Held(None, record, found.predicate) if record.dropped else _Held(record, None, found.predicate)
+
     async def _update(self, name: str, change: Callable[[RepositoryRecord], RepositoryRecord]) -> Repository:
         """Swap the record of *name* for what *change* makes of it. Doing so twice does no harm."""
-        async for _ in tries(self._outside, f"changing repository {name!r}"):
-            found = await self._store.get(REPOSITORIES, name.encode())
-            if found is None:
-                raise RepositoryNotFound(f"there is no repository {name!r}")
-            record = change(msgspec.msgpack.decode(found.value, type=RepositoryRecord))
-            try:
-                await self._store.set_if(REPOSITORIES, name.encode(), msgspec.msgpack.encode(record), found.predicate)
-            except (PredicateFailed, UnknownOutcome):
-                continue
-            return await self.opened(record)
+        what, sent = f"changing repository {name!r}", list[str]()
+        with certainty(sent, what):
+            async for _ in tries(self._outside, what):
+                held = await self._held(name)
+                record = change(_existing(name, held.record))
+                try:
+                    await self._store.set_if(REPOSITORIES, name.encode(), _encode(record), held.predicate)
+                except PredicateFailed:
+                    continue
+                except UnknownOutcome:
+                    sent.append(record.id)
+                    continue
+                return await self.opened(record)
         raise AssertionError("tries never end quietly")
 
     async def opened(self, record: RepositoryRecord) -> Repository:
@@ -200,6 +240,37 @@ class Lake:
         for part in [*map(staging_partition_of, tokens), reference_log.partition_of(record.id), partition]:
             async for page in self._store.scan(part):
                 await self._store.delete_many(part, [entry.key for entry in page])
+
+
+class _Held(msgspec.Struct, frozen=True):
+    """What is kept under a name: the repository, or what is left of one that was deleted; and what holds until that
+    changes."""
+
+    record: RepositoryRecord | None
+    leftover: RepositoryRecord | None
+    predicate: Predicate
+
+
+def check_metadata(metadata: Mapping[str, str]) -> dict[str, str]:
+    """*metadata* as a record keeps it, or `BadRequest` if it is too large."""
+    size = sum(len(key.encode()) + len(value.encode()) for key, value in metadata.items())
+    if size > MAX_METADATA:
+        raise BadRequest(f"metadata of {size} bytes; a repository has {MAX_METADATA} at most")
+    return dict(metadata)
+
+
+def _existing(name: str, record: RepositoryRecord | None) -> RepositoryRecord:
+    if record is None:
+        raise RepositoryNotFound(f"there is no repository {name[:300]!r}")
+    return record
+
+
+def _encode(record: RepositoryRecord) -> bytes:
+    return msgspec.msgpack.encode(record)
+
+
+def _decode(value: bytes) -> RepositoryRecord:
+    return msgspec.msgpack.decode(value, type=RepositoryRecord)
 
 
 async def _begin(repository: Repository, committer: str) -> None:

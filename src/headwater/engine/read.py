@@ -19,6 +19,7 @@ from headwater.engine.paths import after_of, key_of, path_of, prefix_of
 from headwater.engine.repository import Repository
 from headwater.index import Block, CommonPrefix, Entry, Kind
 from headwater.kv import StoreError
+from headwater.refs.errors import RefNotFound
 from headwater.staging.errors import Contended
 
 
@@ -70,7 +71,7 @@ async def list_entries(
 
     found = await look(repository, ref, "list", page)
     if passed > COMPACT_AFTER and not repository.record.read_only:
-        with suppress(Contended, StoreError):  # the page is there; the next one that is as hard tries again
+        with suppress(Contended, StoreError, RefNotFound):  # the page is there; the next that is as hard tries again
             await compact(repository, ref)
     return found
 

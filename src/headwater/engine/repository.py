@@ -44,6 +44,12 @@ class RepositoryRecord(msgspec.Struct, frozen=True):
     read_only: bool = False
     metadata: dict[str, str] = {}
     mode: Mode = "object"
+    dropped: bool = False
+    """It was deleted. The record stays, so that no belated deletion can hit the repository that took the name since."""
+
+    def check_writable(self) -> None:
+        if self.read_only:
+            raise ReadOnly(f"repository {self.name!r} is read-only")
 
 
 class Repository:
@@ -88,8 +94,7 @@ class Repository:
         return self.record.mode == "append"
 
     def check_writable(self) -> None:
-        if self.record.read_only:
-            raise ReadOnly(f"repository {self.name!r} is read-only")
+        self.record.check_writable()
 
     async def index_of(self, identity: str) -> Index:
         """The index of a commit."""
