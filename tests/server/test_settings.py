@@ -55,7 +55,9 @@ def test_credentials_are_a_table_or_pairs(tmp_path: Path) -> None:
         ("wrokers = 2", "wrokers"),
         ("[experimental]\nfaster = true", "experimental_faster"),
         ("workers = 0", "workers=0"),
-        ('workers = "many"', "int"),
+        ('workers = "many"', "workers='many': write a whole number"),
+        ('durability = "perhaps"', "write fsync or os"),
+        ("secret = 3", "secret: write text"),
         ('listen = "8000"', "HOST:PORT"),
         ('tls_key = "key.pem"', "tls_certificate"),
         ('admin_access_key_id = "AKIA"', "admin_secret_access_key"),
@@ -71,8 +73,9 @@ def test_what_cannot_be_is_refused_by_its_name(tmp_path: Path, text: str, told: 
 
 def test_what_is_in_force_is_shown_with_its_source_and_no_secret(tmp_path: Path) -> None:
     environment = {**os.environ, "HEADWATER_SECRET": "of nobody else", "HEADWATER_KV_CREDENTIALS": "password=hidden"}
+    kv = "postgresql://lake:hidden@db.example.test:5432/lake"
     shown = subprocess.run(
-        [HW, "config", "show", "--workers", "2", "--json"],
+        [HW, "config", "show", "--workers", "2", "--kv", kv, "--storage", "s3://bucket", "--json"],
         env=environment,
         cwd=tmp_path,
         check=True,
@@ -82,5 +85,6 @@ def test_what_is_in_force_is_shown_with_its_source_and_no_secret(tmp_path: Path)
     assert "of nobody else" not in shown
     assert "hidden" not in shown
     told = msgspec.json.decode(shown)
+    assert told["kv"]["value"] == "postgresql://lake:********@db.example.test:5432/lake"
     assert told["secret"] == {"value": "********", "from": "environment"}
     assert told["workers"] == {"value": 2, "from": "option"}

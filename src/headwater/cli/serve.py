@@ -23,7 +23,7 @@ OPTIONS = {
     "storage": ("URI", "Where repositories are kept unless told otherwise, if not in the data directory."),
     "durability": ("fsync|os", "Whether what embedded stores acknowledge survives the machine, or only the process."),
     "workers": ("N", "Processes that answer."),
-    "external_url": ("URL", "How clients reach the server, for links."),
+    "external_url": ("URL", "How clients reach the server, if not where it listens."),
     "s3_domains": ("HOST,…", "Host names whose requests are S3, with buckets' names before them."),
     "access_log": ("FILE", "Where a line is written for every request; - is the standard error output."),
     "trace": ("URL", "The OTLP endpoint that traces are sent to."),
@@ -59,11 +59,8 @@ def serve(config: Path | None, **options: str | None) -> None:
     from headwater.server.serving import serve as run  # noqa: PLC0415  (the server need not be installed for the rest)
 
     settings = configuration.settings
-    scheme = "https" if settings.tls_certificate else "http"
-    click.echo(
-        f"hw: serving {settings.data if settings.storage is None else settings.storage} on {scheme}://{settings.listen}"
-    )
-    run(settings)
+    lake = settings.data if settings.storage is None else configuration.shown()["storage"]
+    run(settings, lambda: click.echo(f"hw: serving {lake} on {settings.endpoint}"))
 
 
 @group("config")

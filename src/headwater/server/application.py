@@ -9,6 +9,7 @@ from typing import Protocol
 import msgspec
 
 from headwater.errors import HeadwaterError
+from headwater.server.beginning import CannotStart
 from headwater.server.http import ClientGone, Receive, Request, Response, Scope, Send, send
 from headwater.server.limits import MAX_TARGET
 from headwater.server.observing import Observed, Observer, Service
@@ -49,7 +50,10 @@ class Running(msgspec.Struct, frozen=True):
 
 
 class Application:
-    """What the ASGI server calls. *start* is called when a worker starts, its answer's *stop* when it stops."""
+    """What the ASGI server calls. *start* is called when a worker starts, its answer's *stop* when it stops.
+
+    *start* may raise `CannotStart`; then the worker ends.
+    """
 
     def __init__(self, start: Callable[[], Awaitable[Running]]) -> None:
         self._start = start
@@ -69,7 +73,7 @@ class Application:
             if message["type"] == "lifespan.startup":
                 try:
                     self._running = await self._start()
-                except HeadwaterError as error:
+                except CannotStart as error:
                     await send_message({"type": "lifespan.startup.failed", "message": str(error)})
                     return
                 await send_message({"type": "lifespan.startup.complete"})

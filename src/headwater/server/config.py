@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args, get_origin
 
 import msgspec
 
@@ -57,7 +58,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How to get at stores, by their providers' own names; without them, the provider's standard chain is asked."""
 
     external_url: str = ""
-    """How clients reach the server, if not by the host that they name: for links and presigned URLs."""
+    """How clients reach the server, if not where it listens: what the first administrator is told."""
 
     s3_domains: list[str] = []
     """Host names whose requests are S3: a bucket's name may stand before them, as in `sales.s3.example.org`."""
@@ -104,6 +105,19 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     experimental_graveler_dirty_read_optimization: bool = True
     """Whether a read of a branch that has nothing staged passes over staging. Off, every read looks there, too."""
 
+    @property
+    def endpoint(self) -> str:
+        """Where clients reach the server, as far as is known here."""
+        if self.external_url:
+            return self.external_url.rstrip("/")
+        host, _, port = self.listen.rpartition(":")
+        return f"{'https' if self.tls_certificate else 'http'}://{_EVERYWHERE.get(host, host)}:{port}"
+
+
+_EVERYWHERE = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104  (what they mean to a client here)
+
+MASK = "********"
+_PASSWORD = re.compile(r"(://[^/:@]*:)[^/]*@")
 
 SECRETS = ("admin_secret_access_key", "secret", "kv_credentials", "storage_credentials")
 
@@ -117,7 +131,12 @@ class Configuration(msgspec.Struct, frozen=True):
     def shown(self) -> dict[str, Any]:
         """The settings as they may be shown: of a secret, only that it is set."""
         values = msgspec.structs.asdict(self.settings)
-        return {name: "********" if name in SECRETS and value else value for name, value in values.items()}
+        return {name: MASK if name in SECRETS and value else _without_password(value) for name, value in values.items()}
+
+
+def _without_password(value: Any) -> Any:
+    """*value* as it may be shown: the URI of a database may have a password in it."""
+    return _PASSWORD.sub(rf"\1{MASK}@", value) if isinstance(value, str) else value
 
 
 def read_configuration(
@@ -153,17 +172,34 @@ def hook_variables(settings: Settings, environment: Mapping[str, str]) -> dict[s
 def address_of(listen: str) -> tuple[str, int]:
     """The host and the port of *listen*."""
     host, _, port = listen.rpartition(":")
-    if not host or not port.isdigit() or not 0 <= int(port) < 65536:
+    if not host or not port.isdigit() or not 0 < int(port) < 65536:
         raise BadConfiguration(f"listen={listen!r}: write HOST:PORT, as 127.0.0.1:8000")
     return host.strip("[]"), int(port)
 
 
 def _settings_of(values: Mapping[str, Any]) -> Settings:
-    parsed = {name: _parsed(name, value) for name, value in values.items()}
+    return Settings(**{name: _understood(name, _parsed(name, value)) for name, value in values.items()})
+
+
+def _understood(name: str, value: Any) -> Any:
+    """*value* as what the setting *name* is."""
+    kind = next(field.type for field in msgspec.structs.fields(Settings) if field.name == name)
     try:
-        return msgspec.convert(parsed, Settings, strict=False)
-    except msgspec.ValidationError as error:
-        raise BadConfiguration(f"a setting cannot be as it is: {error}") from None
+        return msgspec.convert(value, kind, strict=False)
+    except msgspec.ValidationError:
+        told = name if name in SECRETS else f"{name}={value!r}"
+        wanted = " or ".join(get_args(kind)) if get_origin(kind) is Literal else _WANTED.get(kind, "text")
+        raise BadConfiguration(f"{told}: write {wanted}") from None
+
+
+_WANTED: Mapping[Any, str] = {
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    list[str]: "a list of words",
+    dict[str, str]: "a table of words",
+}
+"""What a value is that can be understood, by the kind of the setting."""
 
 
 def _parsed(name: str, value: Any) -> Any:

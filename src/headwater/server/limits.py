@@ -26,6 +26,9 @@ REMEMBERED = 1.0
 GRACEFUL = 30
 """Seconds that requests have to finish when the server is told to stop."""
 
+START_AGAIN = 2.0
+"""Seconds that a worker waits that cannot begin, where others could, before it ends and is replaced."""
+
 REQUEST_SECONDS = 3600
 """Seconds that a request may take. Uploads and downloads of large objects over slow lines are within it."""
 

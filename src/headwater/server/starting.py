@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import secrets
 import sys
@@ -12,6 +13,7 @@ from urllib.parse import quote
 
 from headwater.actions import Actions, Destinations, Executor, Runs
 from headwater.auth import AlreadySetUp, Auth
+from headwater.errors import HeadwaterError
 from headwater.kv import Store
 from headwater.metrics import Metrics
 from headwater.outside import Outside, real_outside
@@ -20,9 +22,11 @@ from headwater.server.access import Callers
 from headwater.server.api.calling import Api
 from headwater.server.api.table import TREE
 from headwater.server.application import Application, Rooms, Running
+from headwater.server.beginning import Beginning, CannotStart
 from headwater.server.config import BadConfiguration, Settings, hook_variables
 from headwater.server.handles import Handles
 from headwater.server.issued import IssuedAddresses
+from headwater.server.limits import START_AGAIN
 from headwater.server.logs import Log
 from headwater.server.observing import Observer
 from headwater.server.pages import Pages
@@ -46,7 +50,7 @@ The first administrator of this lake, shown this once. Keep it:
 
 Go on from another shell:
 
-    export HEADWATER_ENDPOINT=http://{settings.listen}
+    export HEADWATER_ENDPOINT={settings.endpoint}
     export HEADWATER_ACCESS_KEY_ID={made.access_key_id}
     export HEADWATER_SECRET_ACCESS_KEY={made.secret_access_key}
     hw repo create rivers
@@ -54,13 +58,26 @@ Go on from another shell:
 """
 
 
-def application(settings: Settings, shared: Path | None = None) -> Application:
+def application(settings: Settings, beginning: Beginning, shared: Path) -> Application:
     """The application that answers as *settings* say. Nothing is opened before the worker that runs it starts.
 
-    *shared* is a directory where the workers of one server tell each other how they do.
+    *shared* is a directory where the workers of one server tell each other how they do, *beginning* how they began.
     """
 
     async def start() -> Running:
+        try:
+            running = await opened()
+        except Exception as error:
+            if not isinstance(error, (HeadwaterError, OSError)):
+                Log().defect("the start of a worker", error)
+            beginning.fails(_reason(error))
+            if beginning.was_seen:  # a store is down, as a rule, and others may be waiting for it, too
+                await asyncio.sleep(START_AGAIN)
+            raise CannotStart(_reason(error)) from error
+        beginning.answers()
+        return running
+
+    async def opened() -> Running:
         telemetry = Telemetry(shared, settings.trace)
         services = await open_services(settings, telemetry)
         observer = Observer(services.log, telemetry, settings.request_seconds)
@@ -78,6 +95,13 @@ def application(settings: Settings, shared: Path | None = None) -> Application:
         return Running(rooms_of(services), observer, rates, stop)
 
     return Application(start)
+
+
+def _reason(error: Exception) -> str:
+    """Why a worker could not begin, in a line."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return str(error) if isinstance(error, (HeadwaterError, OSError)) else f"{type(error).__name__}: {error}"
 
 
 def rooms_of(services: Services) -> Rooms:
