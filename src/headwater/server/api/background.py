@@ -10,7 +10,8 @@ import msgspec
 
 from headwater.server.api.answers import Commit, Error, encode, iso
 from headwater.server.api.calling import Call
-from headwater.server.api.commits import CommitCreation, committed
+from headwater.server.api.commits import CommitCreation, CommitQuery, committed, refuse_metarange
+from headwater.server.api.errors import status_of_kind
 from headwater.server.api.operation import BRANCH, Group, Needs
 from headwater.server.api.refs import DESTINATION, Merge, MergeResult, merged
 from headwater.server.tasks import Progress, TaskRecord
@@ -33,25 +34,29 @@ class TaskCreation(msgspec.Struct, frozen=True):
 
 
 class TaskStatus(msgspec.Struct, Generic[Result], frozen=True, omit_defaults=True):
-    """How a task stands: once it is *completed* it has a *result* or an *error*."""
+    """How a task stands: once it is *completed* it has a *result*, or an *error* and the status that goes with it."""
 
     task_id: str
     completed: bool
     update_time: datetime
     result: Result | None = None
     error: Error | None = None
+    status_code: int | None = None
 
 
 def status_answer(task: TaskRecord, kind: type[Result]) -> TaskStatus[Result]:
     """How *task* stands, whose result is of *kind*."""
-    error = None if task.failure is None else Error(task.failure.message, task.failure.kind)
-    result = msgspec.json.decode(task.result, type=kind) if task.result else None
-    return TaskStatus(task.id, task.done, iso(task.updated), result, error)
+    told = TaskStatus[Result](task.id, task.done, iso(task.updated))
+    if task.failure is not None:
+        error = Error(task.failure.message, task.failure.kind)
+        return msgspec.structs.replace(told, error=error, status_code=status_of_kind(error.kind))
+    return msgspec.structs.replace(told, result=msgspec.json.decode(task.result, type=kind)) if task.result else told
 
 
 @group.operation("POST", _COMMITS, "commitAsync", _MAY_COMMIT, status=202)
-async def commit_async(call: Call, body: CommitCreation) -> TaskCreation:
+async def commit_async(call: Call, query: CommitQuery, body: CommitCreation) -> TaskCreation:
     """Begin to commit what is staged on a branch"""
+    refuse_metarange(query.source_metarange)
     repository, branch = await call.repository(), call["branch"]
     repository.check_writable()
     await call.services.rules.check_committable(repository, branch)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headwater.errors import HeadwaterError
-from headwater.sdk.wire.errors import body_of
+from headwater.sdk.wire.errors import KINDS, body_of
 from headwater.server.api.answers import encode
 from headwater.server.api.routing import NoSuchMethod
 from headwater.server.http import Headers, Response
@@ -19,6 +19,7 @@ STATUSES = {
     "BadRequest": 400,
     "BlobUnavailable": 503,
     "BodyTooLarge": 413,
+    "Cancelled": 409,
     "CannotOpen": 400,
     "ClientGone": 400,
     "ConcurrentCommit": 409,
@@ -77,6 +78,7 @@ STATUSES = {
     "TooManyTasks": 429,
     "UnknownOutcome": 504,
     "UploadNotFound": 404,
+    "WorkerGone": 503,
     "WorkspaceBusy": 429,
     "WorkspaceClosed": 409,
 }
@@ -92,6 +94,12 @@ JSON = (b"content-type", b"application/json")
 def status_of(error: HeadwaterError) -> int:
     known = (STATUSES[kind.__name__] for kind in type(error).__mro__ if kind.__name__ in STATUSES)
     return next(known, 500)
+
+
+def status_of_kind(kind: str) -> int:
+    """The status of an error of which only its kind is known, as of one that a task ended with."""
+    known = KINDS.get(kind)
+    return STATUSES.get(kind.rpartition(".")[2], 500) if known is None else status_of(known.__new__(known))
 
 
 def told(error: HeadwaterError) -> Response:
