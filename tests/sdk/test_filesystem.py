@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import gzip
+import os
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
@@ -20,6 +23,9 @@ import headwater
 from dev.servers.headwater import Headwater
 from headwater.sdk.filesystem import HeadwaterFileSystem
 from headwater.sdk.sync import Repository
+
+LARGE = 20_000_000
+"""Bytes that are sent before their file is closed."""
 
 FRAME = pd.DataFrame({"id": range(1000), "name": [f"n{number}" for number in range(1000)], "part": [0, 1] * 500})
 
@@ -234,7 +240,78 @@ def test_what_cannot_be_is_refused(filled: HeadwaterFileSystem) -> None:
         filled.open("sales/main/top", "ab")
     with pytest.raises(NotImplementedError, match="commit"):
         filled.transaction  # noqa: B018
+    with pytest.raises(NotImplementedError, match="commit"):
+        filled.start_transaction()
+    for name in ("sales", "sales/main", "sales/main/"):
+        for mode in ("rb", "wb", "xb"):
+            with pytest.raises(IsADirectoryError):
+                filled.open(name, mode)
     assert len(filled.find("sales/main")) == 5
+
+
+@pytest.mark.parametrize("method", ["gzip", "bz2", "xz", "zip"])
+def test_what_is_compressed_is_there_when_its_file_is_closed(files: HeadwaterFileSystem, method: str) -> None:
+    content = bytes(range(256)) * 1_000
+    with files.open("sales/main/a", "wb", compression=method) as file:
+        for start in range(0, len(content), 100_000):
+            file.write(content[start : start + 100_000])
+        assert not files.exists("sales/main/a")
+    with files.open("sales/main/a", "rb", compression=method) as file:
+        assert file.read() == content
+    assert files.cat_file("sales/main/a") != content
+
+
+def test_text_is_compressed_by_the_end_of_its_name(files: HeadwaterFileSystem) -> None:
+    with files.open("sales/main/a.txt.gz", "wt", compression="infer", encoding="utf-16", newline="") as file:
+        file.write("Zürich\r\n")
+    assert gzip.decompress(files.cat_file("sales/main/a.txt.gz")).decode("utf-16") == "Zürich\r\n"
+
+
+@pytest.mark.parametrize(
+    ("mode", "method", "size"),
+    [
+        ("wb", None, 10),
+        ("xb", None, 10),
+        ("wt", None, 10),
+        ("wb", "gzip", 10),
+        ("wt", "zip", 10),
+        ("wb", None, LARGE),
+        ("wb", "gzip", LARGE),
+    ],
+)
+def test_a_block_that_fails_writes_nothing(
+    files: HeadwaterFileSystem, mode: str, method: str | None, size: int
+) -> None:
+    content: Any = "x" * size if mode == "wt" else os.urandom(size)
+    with pytest.raises(ZeroDivisionError), files.open("sales/main/a", mode, compression=method) as file:
+        file.write(content[: size // 0 if file.write(content) else 0])
+    file = files.open("sales/main/a", mode, compression=method)
+    file.write(content)
+    del file
+    gc.collect()
+    assert not files.exists("sales/main/a")
+
+
+def test_a_file_that_must_not_be_there_yet_is_written_by_one(files: HeadwaterFileSystem) -> None:
+    with files.open("sales/main/a", "xb") as first, files.open("sales/main/a", "xb") as second:
+        first.write(b"first")
+        first.close()
+        second.write(b"second")
+        with pytest.raises(headwater.PreconditionFailed):
+            second.close()
+    assert files.cat_file("sales/main/a") == b"first"
+    with pytest.raises(FileExistsError):
+        files.open("sales/main/a", "x")
+    with pytest.raises(FileExistsError):
+        files.pipe_file("sales/main/a", b"third", mode="create")
+    assert files.cat_file("sales/main/a") == b"first"
+
+
+def test_what_names_no_reference_is_not_there(files: HeadwaterFileSystem) -> None:
+    assert not files.isdir("sales/main~~x^")
+    assert not files.exists("sales/main~~x^/a")
+    with pytest.raises(FileNotFoundError, match="expected"):
+        files.ls("sales/main~~x^")
 
 
 def test_a_lake_that_is_open_can_be_given_itself() -> None:

@@ -13,20 +13,27 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from glob import has_magic
 from typing import Any, NoReturn, TypeAlias
 
 import msgspec
 from fsspec import AbstractFileSystem
+from fsspec.compression import compr
+from fsspec.core import get_compression
 
-from headwater.engine.errors import BadRequest, PathNotFound, RepositoryNotFound
+from headwater.engine.errors import BadRequest, PathNotFound, PreconditionFailed, RepositoryNotFound
+from headwater.history import BadExpression
 from headwater.refs.errors import RefNotFound
 from headwater.sdk import sync
 from headwater.sdk.opening import Durability
 from headwater.sdk.results import CommonPrefix, Entry
+from headwater.sdk.sync.files import CompressedFile, WriteText
 
 Row: TypeAlias = dict[str, Any]
 """What fsspec calls info, and has as a dictionary."""
+
+_NO_TRANSACTIONS = "what is written to a branch is staged: committing the branch is the transaction"
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -101,7 +108,7 @@ class HeadwaterFileSystem(AbstractFileSystem):  # type: ignore[misc]  # fsspec h
     def ls(self, path: str, detail: bool = True, **_: Any) -> list[Row] | list[str]:  # noqa: FBT001, FBT002  (fsspec's)
         """What is in the directory *path*, or the file itself."""
         place = place_of(self._strip_protocol(path))
-        with _not_found(path):
+        with _in_words_of_files(path):
             rows = [*self._rows(place)]
             if not rows and place.path:
                 rows = [self.info(path)]
@@ -110,7 +117,7 @@ class HeadwaterFileSystem(AbstractFileSystem):  # type: ignore[misc]  # fsspec h
     def info(self, path: str, **_: Any) -> Row:
         name = self._strip_protocol(path)
         place = place_of(name)
-        with _not_found(path):
+        with _in_words_of_files(path):
             if not place.path:
                 self._check_directory(place)
                 return _directory(name)
@@ -136,7 +143,7 @@ class HeadwaterFileSystem(AbstractFileSystem):  # type: ignore[misc]  # fsspec h
             found: list[str] | dict[str, Row] = super().find(path, maxdepth, withdirs, detail, **options)
             return found
         try:
-            with _not_found(path):
+            with _in_words_of_files(path):
                 rows = [_file(place, entry) for entry in self._ref(place).list(_below(place))]
                 rows = rows or [self.info(path)]
         except FileNotFoundError:
@@ -148,7 +155,8 @@ class HeadwaterFileSystem(AbstractFileSystem):  # type: ignore[misc]  # fsspec h
         with self._open(self._strip_protocol(path)) as file:
             first, last = slice(start, end).indices(file.seek(0, io.SEEK_END))[:2]
             file.seek(first)
-            return file.read(max(0, last - first))
+            content: bytes = file.read(max(0, last - first))
+            return content
 
     def rm(self, path: str | list[str], recursive: bool = False, maxdepth: int | None = None) -> None:  # noqa: FBT001, FBT002
         """Stage that there is nothing at *path*; if it is *recursive*, nor below."""
@@ -163,7 +171,7 @@ class HeadwaterFileSystem(AbstractFileSystem):  # type: ignore[misc]  # fsspec h
             if place.path:
                 doomed[Place(place.repository, place.ref)].append(place.path)
         for root, paths in doomed.items():
-            with _not_found(root.name):
+            with _in_words_of_files(root.name):
                 self._branch(root).delete(paths)
 
     def rm_file(self, path: str) -> None:
@@ -174,7 +182,7 @@ class HeadwaterFileSystem(AbstractFileSystem):  # type: ignore[misc]  # fsspec h
         source, target = place_of(self._strip_protocol(path1)), place_of(self._strip_protocol(path2))
         if self.isdir(path1):  # what is in it comes one by one
             return
-        with _not_found(path1):
+        with _in_words_of_files(path1):
             branch = self._branch(target)
             if source.repository == target.repository:
                 branch.copy(source.path, target.path, source_ref=source.ref)
@@ -191,19 +199,64 @@ class HeadwaterFileSystem(AbstractFileSystem):  # type: ignore[misc]  # fsspec h
         checksum: str | None = self.info(path)["checksum"]
         return checksum
 
+    def pipe_file(self, path: str, value: bytes, mode: str = "overwrite", **_: Any) -> None:
+        """Write *value* to *path*; `FileExistsError` if there is something and *mode* is `create`."""
+        place = self._file_at(self._strip_protocol(path))
+        with _in_words_of_files(path):
+            self._branch(place).put(place.path, value, if_absent=mode == "create")
+
     @property
     def transaction(self) -> NoReturn:
-        raise NotImplementedError("what is written to a branch is staged: committing the branch is the transaction")
+        raise NotImplementedError(_NO_TRANSACTIONS)
 
-    def _open(self, path: str, mode: str = "rb", **_: Any) -> io.BufferedIOBase:
-        place = place_of(path)
-        with _not_found(path):
+    def start_transaction(self) -> NoReturn:
+        raise NotImplementedError(_NO_TRANSACTIONS)
+
+    def open(
+        self,
+        path: str,
+        mode: str = "rb",
+        block_size: int | None = None,
+        cache_options: Mapping[str, Any] | None = None,
+        compression: str | None = None,
+        **options: Any,
+    ) -> Any:
+        """The file at *path*. What is written, text or compressed even, is there when it is closed; a block that fails
+        writes nothing, and neither does a file that is dropped."""
+        if mode.startswith("r"):
+            return super().open(path, mode, block_size, cache_options, compression, **options)
+        if not options.get("autocommit", True):
+            raise NotImplementedError(_NO_TRANSACTIONS)
+        name = self._strip_protocol(path)
+        file = self._open(name, f"{mode.replace('t', '').replace('b', '')}b")
+        if (method := get_compression(name, compression)) is not None:
+            file = CompressedFile(file, partial(compr[method], mode="w"))
+        if "b" in mode:
+            return file
+        return WriteText(file, **{key: options[key] for key in ("encoding", "errors", "newline") if key in options})
+
+    def _open(self, path: str, mode: str = "rb", **_: Any) -> Any:
+        place = self._file_at(path)
+        with _in_words_of_files(path):
             match mode:
                 case "rb":
                     return self._ref(place).open(place.path)
                 case "wb":
                     return self._branch(place).open(place.path, "wb")
-        raise NotImplementedError(f"mode {mode!r}: files here are read ('rb') and written as a whole ('wb')")
+                case "xb":
+                    file = self._branch(place).open(place.path, "wb", if_absent=True)
+                    if self._ref(place).exists(place.path):
+                        raise PreconditionFailed(f"there is something at {path!r} already")
+                    return file
+        raise NotImplementedError(
+            f"mode {mode!r}: files here are read ('rb') and written as a whole ('wb'), or only if there is none ('xb')"
+        )
+
+    def _file_at(self, path: str) -> Place:
+        place = place_of(path)
+        if not place.path:
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+        return place
 
     def _rows(self, place: Place) -> Iterator[Row]:
         if not place.repository:
@@ -230,12 +283,14 @@ class HeadwaterFileSystem(AbstractFileSystem):  # type: ignore[misc]  # fsspec h
 
 
 @contextmanager
-def _not_found(path: str) -> Iterator[None]:
-    """What is not there, as callers of file systems know it."""
+def _in_words_of_files(path: str) -> Iterator[None]:
+    """What is not there, or is there already, as callers of file systems know it."""
     try:
         yield
-    except (PathNotFound, RefNotFound, RepositoryNotFound) as error:
+    except (PathNotFound, RefNotFound, RepositoryNotFound, BadExpression) as error:
         raise FileNotFoundError(errno.ENOENT, str(error), path) from error
+    except PreconditionFailed as error:
+        raise FileExistsError(errno.EEXIST, str(error), path) from error
 
 
 def _below(place: Place) -> str:

@@ -121,12 +121,18 @@ class Branch(Ref):
         )
 
     async def writing(
-        self, path: str, *, content_type: str | None = None, metadata: Mapping[str, str] = NO_METADATA
+        self,
+        path: str,
+        *,
+        content_type: str | None = None,
+        metadata: Mapping[str, str] = NO_METADATA,
+        if_absent: bool = False,
     ) -> WriteFile:
         """A file to be written piece by piece, and to be closed or given up in the end. `RefNotFound` at once."""
         await self._repository.refs.check_branch(self.name)
-        put = self._repository.writing.put
-        return WriteFile(partial(put, self.name, path, content_type=content_type, metadata=metadata))
+        condition = condition_of(if_absent=if_absent, if_match=None)
+        put = partial(self._repository.writing.put, self.name, path, condition=condition)
+        return WriteFile(partial(put, content_type=content_type, metadata=metadata))
 
     @overload
     def open(self, path: str, mode: Literal["rb"] = ...) -> AbstractAsyncContextManager[ReadFile]: ...

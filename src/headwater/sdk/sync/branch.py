@@ -117,6 +117,7 @@ class Branch(Ref):
         *,
         content_type: str | None = ...,
         metadata: Mapping[str, str] = ...,
+        if_absent: bool = ...,
     ) -> WriteFile: ...
     @overload
     def open(
@@ -128,6 +129,7 @@ class Branch(Ref):
         newline: str | None = ...,
         content_type: str | None = ...,
         metadata: Mapping[str, str] = ...,
+        if_absent: bool = ...,
     ) -> WriteText: ...
     def open(
         self,
@@ -138,10 +140,12 @@ class Branch(Ref):
         newline: str | None = None,
         content_type: str | None = None,
         metadata: Mapping[str, str] = NO_METADATA,
+        if_absent: bool = False,
     ) -> Reader | TextIOWrapper | WriteFile:
         """The file at *path*, to be read or written piece by piece.
 
-        What is written is there when the file is closed. A `with` block that fails writes nothing.
+        What is written is there when the file is closed. A `with` block that fails writes nothing. With *if_absent*,
+        closing it is `PreconditionFailed` if there is something by then.
         """
         if mode == "rb":
             return super().open(path)
@@ -149,7 +153,9 @@ class Branch(Ref):
             return super().open(path, mode, encoding=encoding, newline=newline)
         if mode not in {"wb", "w"}:
             raise BadRequest(f"mode {mode!r}: a file here is opened with 'rb', 'r', 'wb' or 'w'")
-        writing = self._run(self._branch.writing(path, content_type=content_type, metadata=metadata))
+        writing = self._run(
+            self._branch.writing(path, content_type=content_type, metadata=metadata, if_absent=if_absent)
+        )
         return file_to_write(self._runner, writing, mode, encoding, newline)
 
     def import_prefix(

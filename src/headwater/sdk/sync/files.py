@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from headwater.sdk.aio import files
 from headwater.sdk.limits import READ_AHEAD
@@ -131,12 +132,88 @@ class WriteFile(io.BufferedIOBase):
             self.abandon()
 
 
+class CompressedFile(io.BufferedIOBase):
+    """Bytes on their way, compressed, into a `WriteFile`, which it treats alike.
+
+    *compress* makes the file that compresses what is written to it into the one that it is given.
+    """
+
+    name = WriteFile.name
+
+    def __init__(self, file: WriteFile, compress: Callable[[io.RawIOBase], IO[bytes]]) -> None:
+        self._file = file
+        self._sink = _Sink(file)
+        self._into = compress(self._sink)
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, piece: ReadableBuffer, /) -> int:
+        if self.closed:
+            raise ValueError("the file is closed")
+        return self._into.write(piece)
+
+    def close(self) -> None:
+        """Write what is left, and the file, unless that was done or given up before."""
+        if self.closed:
+            return
+        super().close()
+        try:
+            self._into.close()
+        except BaseException:
+            self._file.abandon()
+            raise
+        self._file.close()
+
+    def abandon(self) -> None:
+        """Give the file up: nothing is written."""
+        if self.closed:
+            return
+        super().close()
+        self._sink.file = None
+        self._into.close()
+        self._file.abandon()
+
+    def __del__(self) -> None:
+        if not self.closed:
+            super().close()
+            self._sink.file = None
+            self._into.close()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.abandon()
+
+
+class _Sink(io.RawIOBase):
+    """What is written here goes to *file*, or nowhere once that is given up: a compressor ends by writing."""
+
+    def __init__(self, file: WriteFile) -> None:
+        self.file: WriteFile | None = file
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, piece: ReadableBuffer, /) -> int:
+        return len(memoryview(piece).cast("B")) if self.file is None else self.file.write(piece)
+
+
 class WriteText(io.TextIOWrapper):
     """Text on its way into a `WriteFile`, which it treats alike."""
 
-    def __init__(self, file: WriteFile, encoding: str, newline: str | None) -> None:
+    def __init__(
+        self,
+        file: WriteFile | CompressedFile,
+        encoding: str | None = None,
+        errors: str | None = None,
+        newline: str | None = None,
+    ) -> None:
         self._file = file
-        super().__init__(file, encoding, newline=newline)
+        super().__init__(file, encoding, errors, newline)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -154,4 +231,4 @@ def file_to_write(
 ) -> WriteFile | WriteText:
     """The file that opening it in *mode* `wb` or `w` answers."""
     file = WriteFile(runner, writing)
-    return file if mode == "wb" else WriteText(file, encoding, newline)
+    return file if mode == "wb" else WriteText(file, encoding, newline=newline)
