@@ -180,6 +180,12 @@ def test_a_page_is_what_a_listing_of_the_model_has_there(
     for amount in (1, 3, 1_000):
         page = drive(index.list(prefix=prefix, delimiter=delimiter, after=last, amount=amount, overlays=layers))
         assert page == expected[:amount]
+    pieces = drive(index.listing(prefix=prefix, delimiter=delimiter, after=last, overlays=layers))
+    for amount in range(len(expected) + 2):
+        some = pieces.up_to(amount)
+        assert some.items() == expected[:amount]
+        assert len(some) == len(expected[:amount])
+        assert not some or some.last == expected[:amount][-1].key
 
 
 def test_a_page_has_a_limit() -> None:

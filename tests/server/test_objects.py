@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from email.utils import parsedate_to_datetime
+from pathlib import Path
 
 import httpx
 import pytest
@@ -135,6 +136,33 @@ def test_a_listing_is_paged_and_rolls_up_behind_a_delimiter(api: httpx.Client, r
         if not page["pagination"]["has_more"]:
             break
     assert seen == ["a/", "b", "c/", "e"]
+
+
+@pytest.mark.parametrize("options", [{}, {"user_metadata": "false"}, {"details": "true"}, {"delimiter": "/"}])
+def test_what_is_committed_is_listed_as_it_was_when_it_was_staged(
+    api: httpx.Client, repository: str, imports: Path, options: dict[str, str]
+) -> None:
+    """What is in a segment is written by columns, what is staged one by one."""
+    odd = ['quote"', "back\\slash", "tab\there", "line\nfeed", "ä/ö", "日本/語", "q?x=1&y"]
+    for number, path in enumerate([*odd, *(f"{number:03}" for number in range(600))]):
+        kind = {"content-type": 'odd/"type"'} if number % 7 == 0 else {}
+        put(api, repository, path, path.encode(), **kind)
+    put(api, repository, "described", b"x", **{"x-lakefs-meta-colour": 'a "red"', "x-lakefs-meta-size": "1"})
+    (imports / "ä b").write_bytes(b"outside")
+    elsewhere = {"physical_address": f"local://{imports}/ä b", "checksum": "", "size_bytes": 7, "mtime": 1}
+    staging = f"/repositories/{repository}/branches/main/objects"
+    api.put(staging, params={"path": "linked"}, json=elsewhere).raise_for_status()
+
+    def pages() -> list[object]:
+        url, found = f"/repositories/{repository}/refs/main/objects/ls", []
+        for ask in ({"amount": "1000"}, {"amount": "150", "after": "099"}, {"amount": "7"}, {"prefix": "ä"}):
+            found.append(api.get(url, params={**options, **ask}).raise_for_status().json())
+        return found
+
+    staged = pages()
+    api.post(f"/repositories/{repository}/branches/main/commits", json={"message": "all"}).raise_for_status()
+    assert pages() == staged
+    assert pages() == staged
 
 
 def test_deleting_many_copying_and_changing_metadata(api: httpx.Client, repository: str) -> None:

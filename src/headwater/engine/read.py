@@ -17,7 +17,7 @@ from headwater.engine.limits import COMPACT_AFTER
 from headwater.engine.looking import Ground, look
 from headwater.engine.paths import after_of, key_of, path_of, prefix_of
 from headwater.engine.repository import Repository
-from headwater.index import Block, CommonPrefix, Entry, Kind
+from headwater.index import Block, CommonPrefix, Entry, Kind, Listing
 from headwater.kv import StoreError
 from headwater.refs.errors import RefNotFound
 from headwater.staging.errors import Contended
@@ -50,16 +50,30 @@ async def list_entries(
     after: str = "",
     amount: int = 1000,
 ) -> list[Entry | CommonPrefix]:
-    """A page of what is at *ref*, in one order with the common prefixes that *delimiter* makes.
+    """A page of what is at *ref*, in one order with the common prefixes that *delimiter* makes."""
+    page = await listing(repository, ref, prefix=prefix, delimiter=delimiter, after=after, amount=amount)
+    return page.items()
+
+
+async def listing(
+    repository: Repository,
+    ref: str,
+    *,
+    prefix: str = "",
+    delimiter: str = "",
+    after: str = "",
+    amount: int = 1000,
+) -> Listing:
+    """What `list_entries` gives, in pieces of which no entry has been made: for whoever writes it out by columns.
 
     A page that had to pass over very many staged entries, tombstones mostly, has the branch compacted, so that the next
     one need not.
     """
     passed = 0
 
-    async def page(ground: Ground) -> list[Entry | CommonPrefix]:
+    async def page(ground: Ground) -> Listing:
         nonlocal passed
-        found = await ground.index.list(
+        found = await ground.index.listing(
             prefix=prefix_of(prefix),
             delimiter=delimiter,
             after=after_of(after),

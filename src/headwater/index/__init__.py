@@ -19,6 +19,7 @@ from headwater.index.index import EMPTY, Index, IndexRecord
 from headwater.index.layers import Layer
 from headwater.index.merge import Behaviour, Conflict, Merged, Strategy, merge
 from headwater.index.paging import CommonPrefix
+from headwater.index.runs import Listing, Piece, Run
 from headwater.index.store import IndexStore
 from headwater.index.stored import check_key, decode_edit, encode_edit
 
@@ -44,9 +45,12 @@ __all__ = [
     "Kind",
     "Layer",
     "LimitExceeded",
+    "Listing",
     "Merged",
     "Missing",
     "OutOfOrder",
+    "Piece",
+    "Run",
     "SegmentCache",
     "Strategy",
     "Tombstone",

@@ -16,10 +16,12 @@ from headwater.index.edits import NO_EDITS, Edits
 from headwater.index.entry import TOMBSTONE, Edit, Entry
 from headwater.index.joining import as_side, lay_over, lay_over_side, parts, rows_at
 from headwater.index.keys import after_prefix
-from headwater.index.layers import Layer, Span, read_all, read_entries
+from headwater.index.layers import Layer
 from headwater.index.limits import BULK, PAGE
-from headwater.index.paging import CommonPrefix, read_page
+from headwater.index.listing import read_listing
+from headwater.index.paging import CommonPrefix
 from headwater.index.rows import Rows
+from headwater.index.runs import Listing, Run
 from headwater.index.schema import NO_ROWS, batch_of_edits
 from headwater.index.store import IndexStore
 from headwater.index.texts import Texts
@@ -128,20 +130,30 @@ class Index:
 
         What is rolled up is sought past: it costs the same whether it is one entry or a million.
         """
-        layers = [*overlays, *await self._layers(after_prefix(prefix))]
+        page = await self.listing(prefix=prefix, delimiter=delimiter, after=after, amount=amount, overlays=overlays)
+        return page.items()
 
-        async def read(start: str, amount: int) -> Span[Entry]:
-            return await read_all(partial(read_entries, layers), start, amount)
-
-        return await read_page(read, prefix=prefix, delimiter=delimiter, after=after, amount=amount)
+    async def listing(
+        self,
+        *,
+        prefix: str = "",
+        delimiter: str = "",
+        after: str = "",
+        amount: int = PAGE,
+        overlays: Sequence[Layer] = (),
+    ) -> Listing:
+        """What `list` gives, in pieces of which no entry has been made."""
+        below = TreeRuns(self.store, await self.tree())
+        layers = [*overlays, self.delta]
+        return await read_listing(layers, below, prefix=prefix, delimiter=delimiter, after=after, amount=amount)
 
     async def read(self, start: str, amount: int) -> Sequence[tuple[str, Edit]]:
         """This index as a `Layer`."""
-        span = await read_all(partial(read_entries, await self._layers(None)), start, amount)
-        return [(entry.key, entry) for entry in span.items]
-
-    async def _layers(self, stop: str | None) -> Sequence[Layer]:
-        return [self.delta, TreeLayer(self.store, await self.tree(), stop)]
+        found: list[tuple[str, Edit]] = []
+        first = await self.get(start) if start else None
+        if first is not None:
+            found.append((start, first))
+        return found + [(entry.key, entry) for entry in await self.entries(after=start, amount=amount)]
 
     async def batches(self, prefix: str = "") -> AsyncIterator[pa.RecordBatch]:
         """All entries under *prefix*, in order, as Arrow batches of `SCHEMA`: for what reads very many."""
@@ -168,22 +180,24 @@ def _patched(rows: pa.RecordBatch, edits: Edits, start: int, end: int) -> pa.Rec
     return lay_over(rows, batch_of_edits({key: edits[key] for key in edits.sorted_keys[start:end]}))
 
 
-class TreeLayer:
-    """The entries of a tree whose keys come before *stop*, as a `Layer`."""
+class TreeRuns:
+    """The entries of a tree, as `Runs`."""
 
-    def __init__(self, store: IndexStore, tree: Tree, stop: str | None = None) -> None:
+    def __init__(self, store: IndexStore, tree: Tree) -> None:
         self._store = store
         self._tree = tree
-        self._stop = stop
 
-    async def read(self, start: str, amount: int) -> list[tuple[str, Edit]]:
-        tree, stop = self._tree, self._stop
-        found: list[tuple[str, Edit]] = []
-        for position in range(tree.find(start), len(tree)):
-            if len(found) >= amount or (stop is not None and tree.firsts[position] >= stop):
-                break
-            rows = await self._store.rows(tree.segments[position])
-            first = rows.position(start)
-            end = min(first + amount - len(found), len(rows) if stop is None else rows.position(stop))
-            found += [(entry.key, entry) for entry in rows.entries(first, end)]
-        return found
+    async def run(self, start: str, stop: str | None) -> tuple[Run, str | None]:
+        """What one segment has: the first that can have something."""
+        tree = self._tree
+        position = tree.find(start)
+        if position == len(tree) or (stop is not None and tree.firsts[position] >= stop):
+            return NO_RUN, None
+        segment, last = tree.segments[position], tree.lasts[position]
+        rows = await self._store.rows(segment)
+        is_last = position + 1 == len(tree) or (stop is not None and stop <= last)
+        end = len(rows) if stop is None or last < stop else rows.position(stop)
+        return Run(segment, rows, rows.position(start), end), None if is_last else last
+
+
+NO_RUN = Run("", Rows(NO_ROWS), 0, 0)

@@ -7,7 +7,7 @@ from typing import Generic, Protocol, TypeVar
 
 import msgspec
 
-from headwater.index.entry import Edit, Entry
+from headwater.index.entry import Edit
 from headwater.index.keys import after_key
 
 Item = TypeVar("Item")
@@ -47,12 +47,6 @@ async def read_through(layers: Sequence[Layer], start: str, amount: int) -> Span
         merged.update(page)
     keys = sorted(merged if reached is None else (key for key in merged if key <= reached))
     return Span([(key, merged[key]) for key in keys], reached)
-
-
-async def read_entries(layers: Sequence[Layer], start: str, amount: int) -> Span[Entry]:
-    """The entries that `read_through` leaves when tombstones have hidden what they hide."""
-    span = await read_through(layers, start, amount)
-    return Span([edit for _, edit in span.items if isinstance(edit, Entry)], span.reached)
 
 
 async def read_all(read: Callable[[str, int], Awaitable[Span[Item]]], start: str, amount: int) -> Span[Item]:

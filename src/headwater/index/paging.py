@@ -40,10 +40,9 @@ async def read_page(
 
     *after* may be any string: the last key of the page before, a common prefix, or a key that was never there.
     """
-    if not 1 <= amount <= MAX_PAGE:
-        raise LimitExceeded(f"amount={amount}: a page has 1 to {MAX_PAGE} entries")
+    check_amount(amount)
     page: list[Item | CommonPrefix] = []
-    start = _start(prefix, delimiter, after)
+    start = first_key(prefix, delimiter, after)
     step = FIRST_STEP if delimiter else amount
     while start is not None and len(page) < amount:
         span = await read(start, min(step, amount - len(page)))
@@ -53,12 +52,26 @@ async def read_page(
     return page
 
 
-def _start(prefix: str, delimiter: str, after: str) -> str | None:
-    """The first key that can show in the page."""
-    rolled_up = _rolled_up(after, prefix, delimiter) if after else None
-    if rolled_up is not None:
-        return after_prefix(rolled_up)
+def check_amount(amount: int) -> None:
+    """Raise `LimitExceeded` if a page cannot have so many entries."""
+    if not 1 <= amount <= MAX_PAGE:
+        raise LimitExceeded(f"amount={amount}: a page has 1 to {MAX_PAGE} entries")
+
+
+def first_key(prefix: str, delimiter: str, after: str) -> str | None:
+    """The first key that can show in the page after *after*; None if there is none."""
+    common = rolled_up(after, prefix, delimiter) if after else None
+    if common is not None:
+        return after_prefix(common)
     return max(prefix, after_key(after)) if after else prefix
+
+
+def rolled_up(key: str, prefix: str, delimiter: str) -> str | None:
+    """The common prefix that shows instead of *key*, if any."""
+    if not delimiter or not key.startswith(prefix):
+        return None
+    end = key.find(delimiter, len(prefix))
+    return None if end < 0 else key[: end + len(delimiter)]
 
 
 def _take(span: Span[Item], page: list[Item | CommonPrefix], prefix: str, delimiter: str, amount: int) -> str | None:
@@ -71,10 +84,10 @@ def _take(span: Span[Item], page: list[Item | CommonPrefix], prefix: str, delimi
             page += items[position:plain]
             position = plain
             continue
-        rolled_up = _rolled_up(items[position].key, prefix, delimiter)
-        assert rolled_up is not None  # noqa: S101  (else the item were plain)
-        page.append(CommonPrefix(rolled_up))
-        beyond = after_prefix(rolled_up)
+        common = rolled_up(items[position].key, prefix, delimiter)
+        assert common is not None  # noqa: S101  (else the item were plain)
+        page.append(CommonPrefix(common))
+        beyond = after_prefix(common)
         if beyond is None:
             return None
         position = bisect_left(items, beyond, position, key=attrgetter("key"))
@@ -105,11 +118,3 @@ def _plain(items: Sequence[Item], start: int, end: int, prefix: str, delimiter: 
         if items[position].key.find(delimiter, within) >= 0:
             return position
     return end
-
-
-def _rolled_up(key: str, prefix: str, delimiter: str) -> str | None:
-    """The common prefix that shows instead of *key*, if any."""
-    if not delimiter or not key.startswith(prefix):
-        return None
-    end = key.find(delimiter, len(prefix))
-    return None if end < 0 else key[: end + len(delimiter)]

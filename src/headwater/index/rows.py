@@ -39,6 +39,14 @@ class Rows:
         """The last key."""
         return self._keys[len(self) - 1]
 
+    def key(self, row: int) -> str:
+        """The key of *row*."""
+        return self._keys[row]
+
+    def content(self, start: int, end: int) -> bytes:
+        """The keys from row *start* up to *end* as they lie there: in UTF-8, with nothing between."""
+        return self._keys.content(start, end)
+
     def position(self, key: str) -> int:
         """How many keys come before *key*."""
         slot = bisect_right(self._sparse, key)

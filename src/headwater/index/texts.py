@@ -31,3 +31,7 @@ class Texts(Sequence[str]):
 
     def __len__(self) -> int:
         return len(self._column)
+
+    def content(self, start: int, end: int) -> bytes:
+        """The strings from *start* up to *end*: in UTF-8, with nothing between."""
+        return bytes(self._content[self._places[start] : self._places[end]])

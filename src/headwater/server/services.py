@@ -14,6 +14,7 @@ from headwater.kv import Store
 from headwater.outside import Outside
 from headwater.sdk.opening import Storage
 from headwater.server.access import Callers
+from headwater.server.columns import WrittenRows
 from headwater.server.config import Settings
 from headwater.server.handles import Handles
 from headwater.server.issued import IssuedAddresses
@@ -44,6 +45,7 @@ class Services(msgspec.Struct, frozen=True):
     telemetry: Telemetry
     log: Log
     outside: Outside
+    written_rows: WrittenRows
 
 
 class Repositories:

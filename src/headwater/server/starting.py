@@ -23,6 +23,7 @@ from headwater.server.api.calling import Api
 from headwater.server.api.table import TREE
 from headwater.server.application import Application, Rooms, Running
 from headwater.server.beginning import Beginning, CannotStart
+from headwater.server.columns import WrittenRows
 from headwater.server.config import BadConfiguration, Settings, hook_variables
 from headwater.server.handles import Handles
 from headwater.server.issued import IssuedAddresses
@@ -139,6 +140,7 @@ async def open_services(settings: Settings, telemetry: Telemetry) -> Services:
         actions=_actions(settings, opened.store, outside, log),
         log=log,
         outside=outside,
+        written_rows=WrittenRows(),
     )
 
 

@@ -145,3 +145,23 @@ def test_features_that_are_not_here_are_answered_as_if_nobody_had_turned_them_on
         s3.put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": "Enabled"})
     with refused("AccessControlListNotSupported", 400):
         s3.put_bucket_acl(Bucket=bucket, ACL="public-read")
+
+
+def test_what_is_committed_is_listed_as_it_was_when_it_was_staged(s3: Any, bucket: str, api: httpx.Client) -> None:
+    """What is in a segment is written by columns, what is staged one by one."""
+    for key in ["a&b", "<a>", 'quote"', "ä/ö", "日本/語", "a b+c", *(f"{number:03}" for number in range(400))]:
+        checksum = {"ChecksumAlgorithm": "SHA256"} if len(key) == 3 else {}
+        s3.put_object(Bucket=bucket, Key=f"main/{key}", Body=key.encode(), **checksum)
+
+    def pages() -> list[object]:
+        found: list[object] = []
+        for options in ({}, {"EncodingType": "url"}, {"FetchOwner": True}, {"StartAfter": "main/100", "MaxKeys": 150}):
+            answer = s3.list_objects_v2(Bucket=bucket, Prefix="main/", **options)
+            found.append((answer["Contents"], answer["KeyCount"], answer.get("NextContinuationToken")))
+        versions = s3.list_object_versions(Bucket=bucket, Prefix="main/", Delimiter="/")
+        return [*found, versions["Versions"], versions["CommonPrefixes"]]
+
+    staged = pages()
+    api.post(f"/repositories/{bucket}/branches/main/commits", json={"message": "all"}).raise_for_status()
+    assert pages() == staged
+    assert pages() == staged

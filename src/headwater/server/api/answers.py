@@ -43,6 +43,13 @@ class Page(msgspec.Struct, Generic[Result], frozen=True):
     results: list[Result]
 
 
+class WrittenPage(msgspec.Struct, frozen=True):
+    """A page whose results are written already: in JSON it is a `Page`."""
+
+    pagination: Pagination
+    results: msgspec.Raw
+
+
 class PageQuery(msgspec.Struct, frozen=True):
     """Which page: at most *amount* results whose names begin with *prefix* and come after *after*."""
 

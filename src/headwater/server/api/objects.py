@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import cast
 from urllib.parse import quote
 
 import msgspec
@@ -17,14 +18,15 @@ from headwater.errors import HeadwaterError
 from headwater.index import CommonPrefix, Entry
 from headwater.sdk.wire.objects import DESCRIPTION, Description, Details
 from headwater.sdk.wire.objects import description_of as described_in
-from headwater.server.addresses import addresses_to_client
-from headwater.server.api.answers import Page, page_of, size_of
+from headwater.server.addresses import addresses_to_client, namespace_to_client
+from headwater.server.api.answers import Page, Pagination, WrittenPage, size_of
 from headwater.server.api.bodies import uploaded
 from headwater.server.api.calling import Call
 from headwater.server.api.errors import status_of
+from headwater.server.api.object_lists import results_of
 from headwater.server.api.operation import OBJECT, REPOSITORY, Group, Needs, needs
 from headwater.server.http import Request, Response
-from headwater.server.limits import DEFAULT_PAGE, PRESIGNED
+from headwater.server.limits import DEFAULT_PAGE, MAX_PAGE, PRESIGNED
 from headwater.server.sending import object_response, presigned
 
 group = Group("objects")
@@ -211,7 +213,7 @@ async def list_objects(call: Call, query: ListQuery) -> Page[ObjectStats]:
     """List objects; with a delimiter, what has it behind the prefix as common prefixes"""
     repository = await call.repository()
     size = size_of(query.amount)
-    found = await read.list_entries(
+    found = await read.listing(
         repository,
         call["ref"],
         prefix=query.prefix,
@@ -219,7 +221,8 @@ async def list_objects(call: Call, query: ListQuery) -> Page[ObjectStats]:
         after=query.after,
         amount=size + 1,
     )
-
+    shown, more = found.up_to(size), len(found) > size
+    pagination = Pagination(more, path_of(shown.last) if more else "", len(shown), MAX_PAGE)
     stats = stats_answers(call, repository, metadata=query.user_metadata, details=query.details)
 
     def render(each: Entry | CommonPrefix) -> ObjectStats:
@@ -227,12 +230,14 @@ async def list_objects(call: Call, query: ListQuery) -> Page[ObjectStats]:
             return ObjectStats(path_of(each.key), "common_prefix", "", "", 0)
         return stats(each)
 
-    page = page_of(found, size, render, lambda each: path_of(each.key))
-    if not query.presign:
-        return page
-    pairs = zip(found, page.results, strict=False)
-    urls = [await _with_url(call, repository, each, row) if isinstance(each, Entry) else row for each, row in pairs]
-    return msgspec.structs.replace(page, results=urls)
+    if query.presign:
+        return Page(pagination, [await _with_url(call, repository, each, render(each)) for each in shown.items()])
+    if query.details:
+        return Page(pagination, [render(each) for each in shown.items()])
+    home = namespace_to_client(call.services.storage, repository.record.namespace)
+    kept = call.services.written_rows
+    written = WrittenPage(pagination, results_of(shown, kept, home, render, metadata=query.user_metadata))
+    return cast("Page[ObjectStats]", written)  # which it is, once it is sent
 
 
 @group.operation(
@@ -380,8 +385,8 @@ def condition_of(request: Request) -> Condition | None:
     return None if if_match is None else IfMatch(if_match.strip().strip('"'))
 
 
-async def _with_url(call: Call, repository: Repository, entry: Entry, stats: ObjectStats) -> ObjectStats:
-    url = await presigned(repository, entry)
+async def _with_url(call: Call, repository: Repository, entry: Entry | CommonPrefix, stats: ObjectStats) -> ObjectStats:
+    url = await presigned(repository, entry) if isinstance(entry, Entry) else None
     if url is None:
         return stats
     expiry = call.services.outside.now() // 1000 + PRESIGNED

@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
-from collections.abc import Callable, Sequence
-from typing import TypeAlias
-from urllib.parse import quote
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -19,24 +16,44 @@ from headwater.engine.branches import list_branches
 from headwater.engine.limits import MAX_PATH
 from headwater.engine.paths import path_of
 from headwater.engine.repository import Repository
-from headwater.index import CommonPrefix, Entry
+from headwater.index import CommonPrefix, Listing
 from headwater.server.http import Response
 from headwater.server.s3.call import Call, number
-from headwater.server.s3.checksums import checksum_in
 from headwater.server.s3.errors import S3Error
 from headwater.server.s3.keys import first_of
 from headwater.server.s3.limits import MAX_KEYS
-from headwater.server.s3.metadata import CHECKSUM
 from headwater.server.s3.places import place_of
-from headwater.server.s3.xml import CONTENT_TYPE, document, element, escaped, flag, moment, text
-from headwater.server.sending import etag_of
+from headwater.server.s3.rows import Encode, Rows, quoted
+from headwater.server.s3.xml import CONTENT_TYPE, document, element, flag, text
 
-_AS_IT_IS = re.compile(r"[A-Za-z0-9_.\-~/]*")
 
-Encode: TypeAlias = Callable[[str], str]
+class Section(msgspec.Struct, frozen=True):
+    """Some of a page: what is listed at one reference. Its keys are *root* and the path there."""
 
-Item: TypeAlias = tuple[str, Entry | None]
-"""A key and what is there; or a common prefix, and nothing."""
+    root: str
+    listing: Listing
+
+    @property
+    def last(self) -> str:
+        """The last key."""
+        return self.root + path_of(self.listing.last)
+
+
+class Page(msgspec.Struct, frozen=True):
+    """A page, in the order of its keys, and whether there are *more*."""
+
+    sections: Sequence[Section]
+    more: bool
+
+    @property
+    def amount(self) -> int:
+        """How many keys and common prefixes there are."""
+        return sum(len(section.listing) for section in self.sections)
+
+    @property
+    def last(self) -> str:
+        """The last of them."""
+        return self.sections[-1].last
 
 
 class Wanted(msgspec.Struct, frozen=True):
@@ -54,7 +71,7 @@ async def list_objects(call: Call) -> Response:
     repository = await call.repository()
     marker = call.query("marker") or ""
     wanted = _wanted(call, marker)
-    items, more = await page(call, repository, wanted)
+    found = await page(call, repository, wanted)
     encode = encoding_of(call)
     parts = [
         text("Name", call.target.bucket),
@@ -63,12 +80,11 @@ async def list_objects(call: Call) -> Response:
         text("MaxKeys", wanted.amount),
         _delimiter(wanted.delimiter, encode),
         _encoding_type(call),
-        flag("IsTruncated", value=more),
+        flag("IsTruncated", value=found.more),
     ]
-    if more and wanted.delimiter:
-        parts.append(text("NextMarker", encode(items[-1][0])))
-    owner = _owner(call)
-    parts += _rows(items, encode, owner)
+    if found.more and wanted.delimiter:
+        parts.append(text("NextMarker", encode(found.last)))
+    parts += _elements(call, found, encode, _owner(call))
     return Response(200, (CONTENT_TYPE,), document("ListBucketResult", *parts))
 
 
@@ -78,25 +94,24 @@ async def list_objects_v2(call: Call) -> Response:
     repository = await call.repository()
     token, start_after = call.query("continuation-token"), call.query("start-after")
     wanted = _wanted(call, _after(token) if token else start_after or "")
-    items, more = await page(call, repository, wanted)
+    found = await page(call, repository, wanted)
     encode = encoding_of(call)
     parts = [
         text("Name", call.target.bucket),
         text("Prefix", encode(wanted.prefix)),
         text("MaxKeys", wanted.amount),
-        text("KeyCount", len(items)),
+        text("KeyCount", found.amount),
         _delimiter(wanted.delimiter, encode),
         _encoding_type(call),
-        flag("IsTruncated", value=more),
+        flag("IsTruncated", value=found.more),
     ]
     if token is not None:
         parts.append(text("ContinuationToken", token))
-    if more:
-        parts.append(text("NextContinuationToken", _token(items[-1][0])))
+    if found.more:
+        parts.append(text("NextContinuationToken", _token(found.last)))
     if start_after is not None:
         parts.append(text("StartAfter", encode(start_after)))
-    owner = _owner(call) if call.query("fetch-owner") == "true" else ""
-    parts += _rows(items, encode, owner)
+    parts += _elements(call, found, encode, _owner(call) if call.query("fetch-owner") == "true" else "")
     return Response(200, (CONTENT_TYPE,), document("ListBucketResult", *parts))
 
 
@@ -106,7 +121,7 @@ async def list_versions(call: Call) -> Response:
     repository = await call.repository()
     marker = call.query("key-marker") or ""
     wanted = _wanted(call, marker)
-    items, more = await page(call, repository, wanted)
+    found = await page(call, repository, wanted)
     encode = encoding_of(call)
     parts = [
         text("Name", call.target.bucket),
@@ -116,30 +131,36 @@ async def list_versions(call: Call) -> Response:
         text("MaxKeys", wanted.amount),
         _delimiter(wanted.delimiter, encode),
         _encoding_type(call),
-        flag("IsTruncated", value=more),
+        flag("IsTruncated", value=found.more),
     ]
-    if more:
-        parts += [text("NextKeyMarker", encode(items[-1][0])), text("NextVersionIdMarker", "null")]
+    if found.more:
+        parts += [text("NextKeyMarker", encode(found.last)), text("NextVersionIdMarker", "null")]
     owner = f"<VersionId>null</VersionId><IsLatest>true</IsLatest>{_owner(call)}"
-    parts += _rows(items, encode, owner, name="Version")
+    parts += _elements(call, found, encode, owner, name="Version")
     return Response(200, (CONTENT_TYPE,), document("ListVersionsResult", *parts))
 
 
-async def page(call: Call, repository: Repository, wanted: Wanted) -> tuple[list[Item], bool]:
-    """The items of a page, and whether there are more."""
+async def page(call: Call, repository: Repository, wanted: Wanted) -> Page:
+    """A page of what the bucket has."""
     if wanted.amount == 0:
-        return [], False
+        return Page((), more=False)
     first, slash, prefix = wanted.prefix.partition("/")
     asked = msgspec.structs.replace(wanted, amount=wanted.amount + 1)
     if slash:
-        items = await _below(call, repository, first, prefix, asked)
+        sections = await _below(call, repository, first, prefix, asked)
     else:
-        items = await _above(call, repository, asked)
-    return items[: wanted.amount], len(items) > wanted.amount
+        sections = await _above(call, repository, asked)
+    kept: list[Section] = []
+    missing = wanted.amount
+    for section in sections:
+        if missing:
+            kept.append(Section(section.root, section.listing.up_to(missing)))
+            missing -= len(kept[-1].listing)
+    return Page(kept, more=sum(len(section.listing) for section in sections) > wanted.amount)
 
 
-async def _below(call: Call, repository: Repository, first: str, prefix: str, wanted: Wanted) -> list[Item]:
-    """What is under one reference, as keys."""
+async def _below(call: Call, repository: Repository, first: str, prefix: str, wanted: Wanted) -> list[Section]:
+    """What is under one reference; no section if that is nothing."""
     root = f"{first}/"
     if wanted.after and not wanted.after.startswith(root) and wanted.after > root:
         return []
@@ -147,32 +168,29 @@ async def _below(call: Call, repository: Repository, first: str, prefix: str, wa
         return []
     after = wanted.after.removeprefix(root) if wanted.after.startswith(root) else ""
     place = place_of(call.services, repository, first)
-    items: list[Item] = []
-    while len(items) < wanted.amount:
-        asked = min(wanted.amount - len(items), MAX_KEYS)
-        found = await place.list(prefix=prefix, delimiter=wanted.delimiter, after=after, amount=asked)
-        items += [(root + path_of(each.key), None if isinstance(each, CommonPrefix) else each) for each in found]
-        if len(found) < asked:
-            break
-        after = path_of(found[-1].key)
-    return items
+    listing = await place.list(prefix=prefix, delimiter=wanted.delimiter, after=after, amount=wanted.amount)
+    return [Section(root, listing)] if listing.pieces else []
 
 
-async def _above(call: Call, repository: Repository, wanted: Wanted) -> list[Item]:
+async def _above(call: Call, repository: Repository, wanted: Wanted) -> list[Section]:
     """What is under all branches whose names begin with the prefix: rolled up, or one after the other."""
-    items: list[Item] = []
+    sections: list[Section] = []
+    missing = wanted.amount
     for root in await _roots(repository, wanted.prefix):
         end = root.find(wanted.delimiter, len(wanted.prefix)) if wanted.delimiter else -1
         rolled = root[: end + len(wanted.delimiter)] if end >= 0 else None
-        if rolled is not None:
-            if rolled > wanted.after and not wanted.after.startswith(rolled) and (rolled, None) not in items[-1:]:
-                items.append((rolled, None))
+        if rolled is None:
+            left = msgspec.structs.replace(wanted, amount=missing)
+            found = await _below(call, repository, root.removesuffix("/"), "", left)
+        elif rolled <= wanted.after or wanted.after.startswith(rolled) or (sections and sections[-1].last == rolled):
+            continue
         else:
-            left = msgspec.structs.replace(wanted, amount=wanted.amount - len(items))
-            items += await _below(call, repository, root.removesuffix("/"), "", left)
-        if len(items) >= wanted.amount:
+            found = [Section(rolled, Listing((CommonPrefix(""),)))]
+        sections += found
+        missing -= sum(len(section.listing) for section in found)
+        if missing <= 0:
             break
-    return items
+    return sections
 
 
 async def _roots(repository: Repository, prefix: str) -> list[str]:
@@ -185,27 +203,6 @@ async def _roots(repository: Repository, prefix: str) -> list[str]:
         if not found:
             return sorted(roots)
         after = found[-1][0]
-
-
-def _rows(items: Sequence[Item], encode: Encode, owner: str, name: str = "Contents") -> list[str]:
-    """The elements of *items*. Written by hand: a page has a thousand of them."""
-    rows: list[str] = []
-    for key, entry in items:
-        if entry is None:
-            rows.append(f"<CommonPrefixes><Prefix>{escaped(encode(key))}</Prefix></CommonPrefixes>")
-            continue
-        checksum = checksum_in(entry.metadata.get(CHECKSUM)) if entry.metadata else None
-        computed = (
-            f"<ChecksumAlgorithm>{checksum.algorithm}</ChecksumAlgorithm><ChecksumType>{checksum.kind}</ChecksumType>"
-            if checksum is not None
-            else ""
-        )
-        rows.append(
-            f"<{name}><Key>{escaped(encode(key))}</Key><LastModified>{moment(entry.modified)}</LastModified>"
-            f"<ETag>&quot;{etag_of(entry)[1:-1]}&quot;</ETag>{computed}<Size>{entry.size}</Size>{owner}"
-            f"<StorageClass>STANDARD</StorageClass></{name}>"
-        )
-    return rows
 
 
 def _wanted(call: Call, after: str) -> Wanted:
@@ -227,12 +224,13 @@ def encoding_of(call: Call) -> Encode:
         return str
     if told != "url":
         raise S3Error("InvalidArgument", "Invalid Encoding Method specified in Request", ArgumentName="encoding-type")
-    return _quoted
+    return quoted
 
 
-def _quoted(key: str) -> str:
-    """A key as it stands in a document when the client asks for keys escaped."""
-    return key if _AS_IT_IS.fullmatch(key) else quote(key, safe="/")
+def _elements(call: Call, found: Page, encode: Encode, owner: str, name: str = "Contents") -> Iterator[str]:
+    rows = Rows(call.services.written_rows, encode, owner=owner, name=name)
+    for section in found.sections:
+        yield from rows.of(section.root, section.listing)
 
 
 def _encoding_type(call: Call) -> str:

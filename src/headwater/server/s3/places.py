@@ -24,7 +24,7 @@ from headwater.engine.workspaces.beginning import resume
 from headwater.engine.workspaces.ids import WorkspaceRef, workspace_of
 from headwater.engine.write import StoredBytes
 from headwater.history import BadExpression, is_name
-from headwater.index import CommonPrefix, Entry
+from headwater.index import Entry, Listing
 from headwater.refs.errors import RefNotFound
 from headwater.server.s3.errors import S3Error
 from headwater.server.s3.keys import ref_of
@@ -54,8 +54,8 @@ class Place(Protocol):
     async def held(self, path: str) -> Entry:
         """What `stat` gives, to be staged somewhere else or once more: its bytes stay meanwhile."""
 
-    async def list(self, *, prefix: str, delimiter: str, after: str, amount: int) -> list[Entry | CommonPrefix]:
-        """A page of what is there, as `engine.read.list_entries` has it. Of a place that is not there, nothing."""
+    async def list(self, *, prefix: str, delimiter: str, after: str, amount: int) -> Listing:
+        """A page of what is there, as `engine.read.listing` has it. Of a place that is not there, nothing."""
 
     async def check_writable(self) -> None:
         """Raise, in S3's words where the engine has none, unless something can be written there."""
@@ -103,13 +103,13 @@ class ReferencePlace:
         except BadExpression as error:
             raise PathNotFound(str(error)) from None
 
-    async def list(self, *, prefix: str, delimiter: str, after: str, amount: int) -> list[Entry | CommonPrefix]:
+    async def list(self, *, prefix: str, delimiter: str, after: str, amount: int) -> Listing:
         try:
-            return await read.list_entries(
+            return await read.listing(
                 self._repository, self._ref, prefix=prefix, delimiter=delimiter, after=after, amount=amount
             )
         except (RefNotFound, BadExpression):
-            return []
+            return Listing(())
 
     async def check_writable(self) -> None:
         repository, ref = self._repository, self._ref

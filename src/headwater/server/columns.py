@@ -1,0 +1,100 @@
+"""Text made of Arrow columns: rows of a page are written in some ten steps, however many they are.
+
+Whoever writes them says of each column how its values stand in the document. Nearly all stand there as they are, and a
+look at all of their bytes at once tells; where one does not, the values of that column are written one by one.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from headwater.index import Run
+from headwater.server.limits import WRITTEN_BYTES, WRITTEN_ROWS
+
+Part: TypeAlias = pa.Array | str
+"""A column of strings, or what stands in every row."""
+
+Write: TypeAlias = Callable[[pa.RecordBatch], Sequence[Part]]
+"""What the rows of a batch are made of, in the order in which it stands in each."""
+
+CONTROL = bytes(range(32))
+
+
+class WrittenRows:
+    """Rows of segments as they stand in answers, those that were asked for last within so many bytes.
+
+    A segment is named by what it holds, so what was written of it once holds for ever: nothing here is ever outdated.
+    Rows are written and kept some hundred at a time, at fixed places, so that pages that overlap share them.
+    """
+
+    def __init__(self, room: int = WRITTEN_BYTES) -> None:
+        self._room = room
+        self._kept: OrderedDict[tuple[str, int, Hashable], pa.Array] = OrderedDict()
+
+    def text(self, run: Run, style: Hashable, write: Write) -> bytes:
+        """The rows of *run*, one after the other. *style* is all that *write* goes by, beside the rows."""
+        return b"".join(self._pieces(run, style, write))
+
+    def _pieces(self, run: Run, style: Hashable, write: Write) -> Iterator[bytes]:
+        position = run.start
+        while position < run.end:
+            place, first = divmod(position, WRITTEN_ROWS)
+            key = run.segment, place, style
+            kept = self._kept.get(key)
+            if kept is None:
+                kept = self._keep(key, joined(write(run.rows.batch.slice(position - first, WRITTEN_ROWS))))
+            else:
+                self._kept.move_to_end(key)
+            amount = min(len(kept) - first, run.end - position)
+            yield content_of(kept.slice(first, amount))
+            position += amount
+
+    def _keep(self, key: tuple[str, int, Hashable], rows: pa.Array) -> pa.Array:
+        self._kept[key] = rows
+        self._room -= rows.nbytes
+        while self._room < 0:
+            _, dropped = self._kept.popitem(last=False)
+            self._room += dropped.nbytes
+        return rows
+
+
+def joined(parts: Sequence[Part]) -> pa.Array:
+    """Rows, each of them all *parts* in their order."""
+    return pc.binary_join_element_wise(*parts, "")
+
+
+def content_of(column: pa.Array) -> bytes:
+    """The strings of *column*, which has no nulls, in UTF-8, with nothing between."""
+    _, places, content = column.buffers()
+    if content is None:
+        return b""
+    ends = memoryview(places).cast("B").cast("i")
+    return bytes(memoryview(content)[ends[column.offset] : ends[column.offset + len(column)]])
+
+
+def written(column: pa.Array, special: bytes, write: Callable[[str], str]) -> pa.Array:
+    """The strings of *column* as *write* writes them, who changes only those that have a byte of *special* in them."""
+    content = content_of(column)
+    if len(content.translate(None, special)) == len(content):
+        return column
+    return pa.array([write(value) for value in column.to_pylist()], pa.string())
+
+
+def filled(column: pa.Array, absent: str) -> pa.Array:
+    """*column* with *absent* for null."""
+    return pc.fill_null(column, absent) if column.null_count else column
+
+
+def digits(column: pa.Array) -> pa.Array:
+    """Whole numbers as they are written everywhere."""
+    return pc.cast(column, pa.string())
+
+
+def without_prefix(column: pa.Array, length: int) -> pa.Array:
+    """The strings of *column* without their first *length* characters."""
+    return pc.utf8_slice_codeunits(column, length)
