@@ -154,10 +154,9 @@ def test_what_is_committed_is_listed_as_it_was_when_it_was_staged(
     api.put(staging, params={"path": "linked"}, json=elsewhere).raise_for_status()
 
     def pages() -> list[object]:
-        url, found = f"/repositories/{repository}/refs/main/objects/ls", []
-        for ask in ({"amount": "1000"}, {"amount": "150", "after": "099"}, {"amount": "7"}, {"prefix": "ä"}):
-            found.append(api.get(url, params={**options, **ask}).raise_for_status().json())
-        return found
+        url = f"/repositories/{repository}/refs/main/objects/ls"
+        asked = ({"amount": "1000"}, {"amount": "150", "after": "099"}, {"amount": "7"}, {"prefix": "ä"})
+        return [api.get(url, params={**options, **ask}).raise_for_status().json() for ask in asked]
 
     staged = pages()
     api.post(f"/repositories/{repository}/branches/main/commits", json={"message": "all"}).raise_for_status()
