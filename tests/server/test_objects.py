@@ -8,6 +8,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from dev.servers.headwater import Headwater
+from tests.server.test_lakefs_sdk import until_done
+
 ODD = [
     "a b",
     "a+b",
@@ -189,3 +192,32 @@ def test_nobody_reads_without_credentials(api: httpx.Client, repository: str) ->
     url = f"{api.base_url}repositories/{repository}/refs/main/objects?path=a"
     assert httpx.get(url).status_code == 401
     assert httpx.get(url, auth=("AKIAJNOBODYNOBODYNOQ", "x")).status_code == 401
+
+
+def test_what_somebody_wrote_is_no_page_of_the_server(api: httpx.Client, repository: str, server: Headwater) -> None:
+    """Else whoever opens it in a browser, and has logged in, does what its scripts say."""
+    put(api, repository, "page.html", b"<script>alert(1)</script>", **{"content-type": "text/html"})
+    for answer in (get(api, repository, "page.html"), get(api, repository, "page.html", range="bytes=0-3")):
+        assert answer.headers["content-type"] == "text/html"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert "sandbox" in answer.headers["content-security-policy"]
+    page = httpx.get(f"{server.url}/docs")
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+    assert "<script" not in page.text
+    assert "http" not in page.text.replace("http-", "")  # nothing of it comes from elsewhere
+
+
+def test_an_imported_file_that_became_a_link_is_not_followed(
+    api: httpx.Client, repository: str, imports: Path, tmp_path: Path
+) -> None:
+    content, secret = bytes(2_000_000), tmp_path / "secret"
+    secret.write_bytes(b"s" * len(content))
+    (imports / "large").write_bytes(content)
+    source = {"path": f"local://{imports}/large", "destination": "large", "type": "object"}
+    url = f"/repositories/{repository}/branches/main/import"
+    started = api.post(url, json={"paths": [source], "commit": {"message": "import"}}).json()["id"]
+    until_done(lambda: api.get(url, params={"id": started}).json(), is_done=lambda each: each["completed"])
+    assert get(api, repository, "large").content == content
+    (imports / "large").unlink()
+    (imports / "large").symlink_to(secret)
+    assert get(api, repository, "large").status_code == 404

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
 
 import msgspec
@@ -29,7 +29,7 @@ class Reading(msgspec.Struct, frozen=True):
     entry: Entry
     start: int
     end: int
-    chunks: AsyncIterator[bytes]
+    chunks: AsyncGenerator[bytes, None]
 
 
 async def stat(repository: Repository, ref: str, path: str) -> Entry:
@@ -114,7 +114,7 @@ async def whole(repository: Repository, entry: Entry, *, start: int, end: int) -
     return b"".join([chunk async for chunk in content(repository, entry, start=start, end=end).chunks])
 
 
-async def _chunks(repository: Repository, blocks: Sequence[Block]) -> AsyncIterator[bytes]:
+async def _chunks(repository: Repository, blocks: Sequence[Block]) -> AsyncGenerator[bytes, None]:
     async for block in repository.block_lists.expand(blocks):
         store, name = await located(repository, block.address)
         stop = block.offset + block.length

@@ -18,7 +18,11 @@ from headwater.server.services import Services
 
 _JSON = (b"content-type", b"application/json")
 _TEXT = (b"content-type", b"text/plain; charset=utf-8")
-_HTML = (b"content-type", b"text/html; charset=utf-8")
+_HTML = (
+    (b"content-type", b"text/html; charset=utf-8"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"content-security-policy", b"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"),
+)
 _NOTHING = Response(404, (_TEXT,), b"there is nothing here; the API is under /api/v1\n")
 
 
@@ -29,8 +33,8 @@ class Pages:
         self._services = services
         self._document = b""
         self._pages: dict[str, Callable[[], Response]] = {
-            "/": lambda: Response(200, (_HTML,), _WELCOME),
-            "/docs": lambda: Response(200, (_HTML,), documentation(OPERATIONS)),
+            "/": lambda: Response(200, _HTML, _WELCOME),
+            "/docs": lambda: Response(200, _HTML, documentation(OPERATIONS)),
             "/healthcheck": lambda: Response(204),
             "/metrics": self._metrics,
             "/openapi.json": lambda: Response(200, (_JSON,), self._described()),

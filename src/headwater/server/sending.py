@@ -6,7 +6,7 @@ What HTTP says of conditions and ranges is the same for every protocol that is s
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from email.utils import formatdate, parsedate_to_datetime
 
 from headwater.blob import BlobStore, NotSupported, RangeNotSatisfiable
@@ -19,6 +19,10 @@ from headwater.server.http import File, Range, Request, Response, parse_range
 from headwater.server.limits import PRESIGNED, SENT_AS_FILE, SENT_AT_ONCE
 
 OCTETS = "application/octet-stream"
+
+NO_PAGE = ((b"x-content-type-options", b"nosniff"), (b"content-security-policy", b"default-src 'none'; sandbox"))
+"""That a browser takes an object for what it says it is, and for no page of this server: whoever can write an HTML file
+could else have whoever opens it, and has logged in here, do what they like."""
 
 
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
@@ -86,6 +90,7 @@ async def object_response(
         (b"etag", etag_of(entry).encode()),
         (b"last-modified", formatdate(entry.modified // 1000, usegmt=True).encode()),
         (b"accept-ranges", b"bytes"),
+        *NO_PAGE,
         *headers,
     ]
     failed = failed_condition(request, entry)
@@ -132,7 +137,25 @@ async def _body(
         file = store.file(name)
         if file is not None and file.stat().st_size == entry.size:
             return File(file, reading.chunks)
-    return reading.chunks
+    return _Begun(await anext(reading.chunks), reading.chunks)
+
+
+class _Begun:
+    """Chunks of which the first is here, so that what cannot be read at all is an error, not a broken connection."""
+
+    def __init__(self, first: bytes, rest: AsyncGenerator[bytes, None]) -> None:
+        self._first: bytes | None = first
+        self._rest = rest
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self
+
+    async def __anext__(self) -> bytes:
+        first, self._first = self._first, None
+        return await anext(self._rest) if first is None else first
+
+    async def aclose(self) -> None:
+        await self._rest.aclose()
 
 
 async def presigned(repository: Repository, entry: Entry) -> str | None:

@@ -6,6 +6,7 @@ import errno
 import os
 import stat
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Literal
@@ -138,7 +139,10 @@ class LocalStore(BlobStore):
 
     def file(self, name: str) -> Path | None:
         found = self._root / name
-        return found if found.is_file() else None
+        with suppress(OSError):
+            if stat.S_ISREG(found.lstat().st_mode):  # a link may lead anywhere
+                return found
+        return None
 
     async def aclose(self) -> None:
         await self._streams.aclose()
