@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import pyarrow as pa
 import pytest
 
 import headwater
 from headwater import pipeline
+from headwater.auth import Forbidden
 from headwater.engine.errors import BadRequest
 from headwater.pipeline import Place, submit
+from headwater.staging.errors import NothingToCommit
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -117,6 +120,63 @@ def test_an_export_copies_what_changed_and_knows_the_repository(
     with pytest.raises(BadRequest, match="another repository"):
         pipeline.export(spark, msgspec.structs.replace(place, repo="other"), "main", target)
     lake.delete_repo("other")
+
+
+def entries_of(numbers: range, salt: str = "") -> pa.Table:
+    return pa.table(
+        {
+            "path": [f"many/{number:06d}" for number in numbers],
+            "address": [f"s3://elsewhere/{number}{salt}" for number in numbers],
+            "size": [number % 1000 for number in numbers],
+            "checksum": [f"c{number}{salt}" for number in numbers],
+            "modified": [1_700_000_000_000 + number for number in numbers],
+        }
+    )
+
+
+def test_entries_become_the_tree_that_the_server_itself_would_make(
+    spark: SparkSession, place: Place, lake: Lake, main: Branch
+) -> None:
+    lake.repo("sales").create_branch("engine", "main")
+    engine = lake.repo("sales").branch("engine")
+    for table in (entries_of(range(30_000)), entries_of(range(100, 2_700), "changed")):
+        done = pipeline.commit_entries(
+            spark.createDataFrame(table), place, "main", message="many", metadata={"job": "7"}, tasks=3
+        )
+        engine.import_table(table, "many")
+        trees = {row.id: row.tree for row in pipeline.commits(spark, place).collect()}
+        assert trees[done.commit] == trees[engine.head().id] == done.tree
+        assert (main.head().id, main.head().metadata) == (done.commit, {"job": "7"})
+    assert main.get("b/copy.bin") == b"one"
+    assert pipeline.entries(spark, place, "main", prefix="many/").where("checksum LIKE '%changed'").count() == 2_600
+
+    few = spark.createDataFrame(entries_of(range(3)))
+    pipeline.commit_entries(few, place, "main", message="only these", mode="replace", prefix="many/")
+    assert len(list(main.list("many/"))) == 3
+    with pytest.raises(NothingToCommit):
+        pipeline.commit_entries(few, place, "main", message="again")
+
+
+def test_a_server_commits_no_entries_from_where_it_may_not_import(
+    spark: SparkSession, place: Place, main: Branch
+) -> None:
+    head = main.head()
+    rows = [("a", "file:///etc/passwd", 1)]
+    frame = spark.createDataFrame(rows, "path string, address string, size long")
+    with pytest.raises(Forbidden, match="import_from"):
+        pipeline.commit_entries(frame, place, "main", message="secrets")
+    assert main.head() == head
+
+
+def test_equal_content_is_kept_once(spark: SparkSession, place: Place, main: Branch) -> None:
+    dry = pipeline.deduplicate(spark, place, "main", dry_run=True)
+    assert (dry.groups, dry.objects, dry.bytes_saved, dry.entries, dry.commit) == (1, 1, 3, 1, None)
+    done = pipeline.deduplicate(spark, place, "main")
+    assert done.commit == main.head().id
+    rows = pipeline.entries(spark, place, "main").where("path IN ('a/x.csv', 'b/copy.bin')").collect()
+    assert len({row.address for row in rows}) == 1
+    assert (main.get("a/x.csv"), main.get("b/copy.bin")) == (b"one", b"one")
+    assert pipeline.deduplicate(spark, place, "main").commit is None
 
 
 def ran(command: Sequence[str | Path], place: Place) -> Any:

@@ -143,6 +143,7 @@ def arrow(**columns: list[object]) -> bytes:
         "{imports}/%2e%2e/secret",
         "mem://x/y",
         "http://host/a",
+        "s3://bucket?endpoint=http:%2f%2felsewhere/x",
         "file:///",
     ],
 )

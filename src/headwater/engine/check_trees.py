@@ -22,7 +22,7 @@ _SPACES = ("f/", "c/")
 _KINDS = tuple(str(kind) for kind in Kind)
 
 
-class _Told(msgspec.Struct, frozen=True):
+class ToldSegment(msgspec.Struct, frozen=True):
     """What a tree tells of a segment."""
 
     segment: str
@@ -40,7 +40,7 @@ class TreeCheck:
         self._blobs = blobs
         self._cutting = cutting
         self._findings = findings
-        self._segments: dict[tuple[str, bool], _Told] = {}
+        self._segments: dict[tuple[str, bool], ToldSegment] = {}
         self.segments: set[str] = set()
 
     async def check(self, trees: Mapping[str, str]) -> None:
@@ -60,39 +60,50 @@ class TreeCheck:
         except (BlobError, IndexFault) as error:
             self._findings.add("tree", name, f"{error} (commit {commit} needs it)")
             return
-        self._check_order(tree)
-        final = len(tree) - 1
-        rows = zip(tree.segments, tree.firsts, tree.lasts, tree.rows.column("count").to_pylist(), strict=True)
-        for position, (segment, first, last, count) in enumerate(rows):
-            self.segments.add(segment)
-            told = _Told(segment, first, last, count, final=position == final)
-            if self._segments.setdefault((segment, told.final), told) != told:
-                self._findings.add("tree", name, f"tells other keys of segment {segment} than another tree does")
+        for problem in overlaps(tree):
+            self._findings.add("tree", tree.id, problem)
+        for told in told_segments(tree):
+            self.segments.add(told.segment)
+            if self._segments.setdefault((told.segment, told.final), told) != told:
+                self._findings.add("tree", name, f"tells other keys of segment {told.segment} than another tree does")
 
-    def _check_order(self, tree: Tree) -> None:
-        """Segments follow each other without overlap, and each begins no later than it ends."""
-        firsts, lasts = tree.rows.column("first"), tree.rows.column("last")
-        if pc.any(pc.greater(firsts, lasts), min_count=0).as_py():
-            self._findings.add("tree", tree.id, "has a segment that ends before it begins")
-        if pc.any(pc.greater_equal(lasts.slice(0, max(len(tree) - 1, 0)), firsts.slice(1)), min_count=0).as_py():
-            self._findings.add("tree", tree.id, "has segments that overlap")
-
-    async def _check_segment(self, told: _Told) -> None:
+    async def _check_segment(self, told: ToldSegment) -> None:
         name = told.segment
         try:
             rows = read_segment(name, await self._blobs.read(segment_name(name)))
         except (BlobError, IndexFault) as error:
             self._findings.add("segment", name, error)
             return
-        keys = rows.column("key")
-        if len(rows) == 0 or (keys[0].as_py(), keys[-1].as_py(), len(rows)) != (told.first, told.last, told.count):
-            expected = f"the {told.count} rows from {told.first!r} to {told.last!r}"
-            self._findings.add("segment", name, f"is not {expected} that a tree tells of")
-            return
-        if self._cutting.ends(rows, final=told.final) != [len(rows)]:
-            self._findings.add("segment", name, "ends where no segment may end: equal content would be cut otherwise")
-        for problem in _problems(rows):
+        for problem in faults_of(rows, told, self._cutting):
             self._findings.add("segment", name, problem)
+
+
+def told_segments(tree: Tree) -> list[ToldSegment]:
+    """What *tree* tells of its segments, in order."""
+    final = len(tree) - 1
+    rows = zip(tree.segments, tree.firsts, tree.lasts, tree.rows.column("count").to_pylist(), strict=True)
+    return [ToldSegment(*row, final=position == final) for position, row in enumerate(rows)]
+
+
+def overlaps(tree: Tree) -> list[str]:
+    """What is wrong with the order of segments: they follow each other, and each begins no later than it ends."""
+    firsts, lasts = tree.rows.column("first"), tree.rows.column("last")
+    found: list[str] = []
+    if pc.any(pc.greater(firsts, lasts), min_count=0).as_py():
+        found.append("has a segment that ends before it begins")
+    if pc.any(pc.greater_equal(lasts.slice(0, max(len(tree) - 1, 0)), firsts.slice(1)), min_count=0).as_py():
+        found.append("has segments that overlap")
+    return found
+
+
+def faults_of(rows: pa.RecordBatch, told: ToldSegment, cutting: Cutting) -> list[str]:
+    """What is wrong with the *rows* of a segment that a tree has *told* of."""
+    keys = rows.column("key")
+    if len(rows) == 0 or (keys[0].as_py(), keys[-1].as_py(), len(rows)) != (told.first, told.last, told.count):
+        return [f"is not the {told.count} rows from {told.first!r} to {told.last!r} that a tree tells of"]
+    if cutting.ends(rows, final=told.final) != [len(rows)]:
+        return ["ends where no segment may end: equal content would be cut otherwise", *_problems(rows)]
+    return _problems(rows)
 
 
 def _problems(rows: pa.RecordBatch) -> list[str]:

@@ -16,6 +16,10 @@ class BadRequest(EngineError):
     """Something that was asked for makes no sense, which the message explains. Nothing was changed."""
 
 
+class UnfitTree(BadRequest):
+    """A tree that was proposed is not as it must be, which the message explains. Nothing was committed."""
+
+
 class RepositoryNotFound(EngineError):
     """There is no repository of that name."""
 

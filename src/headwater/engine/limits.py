@@ -97,3 +97,15 @@ UPLOADS_SWEPT = 100
 
 EMPTY_TRIES = 8
 """Times that a commit which may be empty begins anew because commits of other processes took along what was staged."""
+
+MAX_TREE_FILE = 256 * 1024 * 1024
+"""Bytes of a tree that somebody else wrote: that of some ten thousand million entries."""
+
+MAX_SEGMENT_FILE = 128 * 1024 * 1024
+"""Bytes of a segment that somebody else wrote: twice the weight that segments may have."""
+
+MAX_TIME = 253_402_300_799_999
+"""Milliseconds since 1970 at the end of the year 9999: what dates can be told of."""
+
+NOTED_TOGETHER = 10_000
+"""Notes of copies that are written at once: a megabyte."""

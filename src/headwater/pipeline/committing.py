@@ -9,16 +9,15 @@ import msgspec
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from headwater.engine.commit import Description
 from headwater.engine.errors import BadRequest
 from headwater.engine.limits import MAX_PATH
 from headwater.pipeline.errors import BadFrame
 from headwater.pipeline.frames import COLUMNS, ENTRY, FILES, entry_struct, same_content
-from headwater.pipeline.landing import head_of, land_relocated, land_tree
-from headwater.pipeline.place import Driver, Place, opened
+from headwater.pipeline.grounds import ground_of
+from headwater.pipeline.place import Place
 from headwater.pipeline.reading import rows_at
 from headwater.pipeline.segmenting import mended, write_segments
-from headwater.pipeline.snapshots import Snapshot, snapshot
+from headwater.pipeline.snapshots import snapshot_of
 
 Mode = Literal["merge", "replace"]
 
@@ -57,41 +56,35 @@ def commit_entries(
     nothing shows until the commit has landed; run again after a failure, the same segments are written again.
     """
     spark = frame.sparkSession
-    with opened(place, spark) as driver:
-        driver.repository.check_writable()
-        head = driver.run(head_of(driver.repository, branch))
-        base = driver.run(snapshot(driver.repository, head, prefix=""))
-        rows = rows_of(frame, driver.repository.outside.now(), prefix)
+    with ground_of(place, branch, spark) as ground:
+        base = ground.run(snapshot_of(ground.index, "", ""))
+        rows = rows_of(frame, ground.now(), prefix)
         if base.count or len(base.edits):
-            rows = _over(_base(driver, frame, base), rows, mode, prefix)
-        told = write_segments(rows, driver.objects, tasks or int(spark.conf.get("spark.sql.shuffle.partitions") or 200))
-        tree = driver.run(mended(driver.repository.empty_index().store, told))
-        description = Description(message, place.committer, driver.repository.outside.now(), dict(metadata))
-        commit = driver.run(land_tree(driver.repository, branch, head, tree.name, description))
-        return Committed(commit.id, commit.tree, tree.count, len(tree))
+            rows = _over(rows_at(spark, ground.objects.root, base), rows, mode, prefix)
+        told = write_segments(rows, ground.objects, tasks or int(spark.conf.get("spark.sql.shuffle.partitions") or 200))
+        tree = ground.run(mended(ground.index.store, told))
+        landed = ground.land(tree.name, message, metadata=metadata)
+        return Committed(landed.commit, landed.tree, tree.count, len(tree))
 
 
 def relocate_entries(frame: DataFrame, place: Place, branch: str, *, message: str) -> Committed:
     """Commit entries of *branch* whose bytes lie elsewhere, and of which nothing else is new.
 
-    To `commit_entries` that would be no change. If the branch goes on meanwhile, `HeadMoved`: what the entries were
-    made of may not be there any more.
+    To `commit_entries` that would be no change. If the branch goes on meanwhile, `ConcurrentCommit`: what the entries
+    were made of may not be there any more.
     """
     spark = frame.sparkSession
-    with opened(place, spark) as driver:
-        driver.repository.check_writable()
-        head = driver.run(head_of(driver.repository, branch))
-        before = _base(driver, frame, driver.run(snapshot(driver.repository, head, prefix="")))
-        rows = rows_of(frame, driver.repository.outside.now())
+    with ground_of(place, branch, spark) as ground:
+        before = rows_at(spark, ground.objects.root, ground.run(snapshot_of(ground.index, "", "")))
+        rows = rows_of(frame, ground.now())
         joined = before.select("key", entry_struct("old")).join(rows.select("key", entry_struct("new")), "key", "left")
         moved = F.col("new").isNotNull() & same_content("old", "new")
         chosen = F.when(moved, F.col("new")).otherwise(F.col("old")).alias("entry")
         rows = joined.select("key", chosen).select("key", *(F.col(f"entry.{name}").alias(name) for name in COLUMNS))
-        told = write_segments(rows, driver.objects, int(spark.conf.get("spark.sql.shuffle.partitions") or 200))
-        tree = driver.run(mended(driver.repository.empty_index().store, told))
-        description = Description(message, place.committer, driver.repository.outside.now())
-        commit = driver.run(land_relocated(driver.repository, branch, head, tree.name, description))
-        return Committed(commit.id, commit.tree, tree.count, len(tree))
+        told = write_segments(rows, ground.objects, int(spark.conf.get("spark.sql.shuffle.partitions") or 200))
+        tree = ground.run(mended(ground.index.store, told))
+        landed = ground.land(tree.name, message, relocated=True)
+        return Committed(landed.commit, landed.tree, tree.count, len(tree))
 
 
 def rows_of(frame: DataFrame, now: int, prefix: str = "") -> DataFrame:
@@ -136,10 +129,6 @@ def _told(frame: DataFrame, name: str, now: int) -> Column:
         case "kind":
             column = F.coalesce(column, F.lit("object"))
     return column.cast(kind).alias(name)
-
-
-def _base(driver: Driver, frame: DataFrame, base: Snapshot) -> DataFrame:
-    return rows_at(frame.sparkSession, driver.objects.root, base)
 
 
 def _over(before: DataFrame, rows: DataFrame, mode: Mode, prefix: str) -> DataFrame:

@@ -15,8 +15,9 @@ from pyspark.sql import types as T  # noqa: N812
 from headwater.pipeline.committing import relocate_entries
 from headwater.pipeline.executing import Stores, columns, on_executors, side_by_side
 from headwater.pipeline.frames import COLUMNS
-from headwater.pipeline.place import Objects, Place, opened
+from headwater.pipeline.place import Objects, Place
 from headwater.pipeline.reading import entries
+from headwater.pipeline.remote import objects_at
 
 NO_METADATA: Final[Mapping[str, str]] = {}
 
@@ -50,8 +51,7 @@ def deduplicate(
     files = entries(spark, place, f"{branch}@").where(
         "kind = 'object' AND address IS NOT NULL AND size > 0 AND checksum IS NOT NULL AND NOT contains(address, '://')"
     )
-    with opened(place) as driver:
-        objects = driver.objects
+    objects = objects_at(place)
     suspects = (
         files.select("size", "checksum", "address")
         .distinct()

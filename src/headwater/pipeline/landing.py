@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from headwater.engine.advance import Made, advance
-from headwater.engine.commit import Description, told_by_a_diff
+from headwater.engine.commit import Description
 from headwater.engine.looking import commit_of
 from headwater.engine.repository import Repository
-from headwater.files.errors import HeadMoved
 from headwater.history import Commit
-from headwater.index import TOMBSTONE, Edit, Entry, Index, IndexRecord, Strategy, apply, diff, merge
+from headwater.index import TOMBSTONE, Edit, Entry, apply
 from headwater.index.edits import Edits
 from headwater.index.schema import batch_of_edits
 from headwater.pipeline.limits import STREAM_HISTORY
@@ -39,43 +38,6 @@ class LandedBefore(Exception):
 
     def __init__(self, commit: Commit) -> None:
         self.commit = commit
-
-
-async def land_tree(
-    repository: Repository, branch: str, base: str, tree: str | None, description: Description
-) -> Commit:
-    """Land *tree*, which was made of the commit *base*, as one commit on *branch*.
-
-    If the branch has gone on since, what *tree* changed is brought to where it is now; of a path that both changed,
-    the job's content is taken. `NothingToCommit` if it changed nothing.
-    """
-    before = await repository.index_of(base)
-    made = Index(before.store, IndexRecord(tree, None, own_in_tree=True))
-    if not await diff(before, made, amount=1):
-        raise NothingToCommit(f"branch {branch!r} has all of these entries already")
-
-    async def make(ground: Branch) -> Made:
-        if ground.commit == base:
-            return [base], made
-        now = await repository.index_of(ground.commit)
-        merged = await merge(before, made, now, strategy=Strategy.SOURCE_WINS)
-        return [ground.commit], told_by_a_diff(await apply(now, merged.edits))
-
-    return await advance(repository, branch, description, make)
-
-
-async def land_relocated(
-    repository: Repository, branch: str, base: str, tree: str | None, description: Description
-) -> Commit:
-    """Land *tree*, in which entries of *base* lie elsewhere and nothing else is new; on *base*, or not at all."""
-    store = (await repository.index_of(base)).store
-
-    async def make(ground: Branch) -> Made:
-        if ground.commit != base:
-            raise HeadMoved(f"branch {branch!r} went on while the job ran: run it again")
-        return [base], Index(store, IndexRecord(tree, None, own_in_tree=True))
-
-    return await advance(repository, branch, description, make)
 
 
 async def land_files(

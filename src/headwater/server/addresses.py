@@ -103,8 +103,10 @@ def check_addresses(settings: Settings, addresses: pa.ChunkedArray) -> None:
         scheme, _, path = place.partition("://")
         if scheme == "file":
             _importable(settings, unquote(path))
-        elif scheme not in ("s3", "gs", "az"):
+        elif scheme not in _REMOTE:
             raise BadRequest(f"{place[:300]!r}: an address is s3://BUCKET/…, gs://…, az://…, or file:///…")
+        else:
+            check_place(place)
 
 
 def _importable(settings: Settings, path: str) -> str:

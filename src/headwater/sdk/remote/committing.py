@@ -13,7 +13,7 @@ from headwater.engine.merge import Appends
 from headwater.sdk.ports import Behaviour, Strategy
 from headwater.sdk.remote import answers
 from headwater.sdk.remote.addresses import address_told
-from headwater.sdk.remote.connection import Request
+from headwater.sdk.remote.connection import NOTHING, Request
 from headwater.sdk.remote.limits import LONGEST_POLL, POLL
 from headwater.sdk.remote.place import Place
 from headwater.sdk.remote.streams import lines
@@ -81,24 +81,10 @@ class Committing:
     async def import_prefix(
         self, branch: str, source: str, destination: str, message: str, *, metadata: Mapping[str, str]
     ) -> Commit:
-        """The server works on it as a task, which is looked at now and then. Cancelled, it is given up."""
         url = f"{self._place.branch(branch)}/import"
         paths = [{"type": "common_prefix", "path": address_told(source), "destination": destination}]
         body = {"paths": paths, "commit": {"message": message, "metadata": metadata}}
-        task = {"id": (await self._server.tell(answers.Named, "POST", url, body=body)).id}
-        wait = POLL
-        try:
-            while not (status := await self._server.ask(answers.ImportStatus, url, task)).completed:
-                if status.error is not None:
-                    raise error_of(status.error, 500)
-                await asyncio.sleep(wait)
-                wait = min(wait * 2, LONGEST_POLL)
-        except asyncio.CancelledError:
-            await self._server.tell(type(None), "DELETE", url, task)
-            raise
-        if status.error is not None or status.commit is None:
-            raise error_of(status.error or answers.NO_REASON, 500)
-        return answers.commit_of(status.commit)
+        return await self._awaited(url, body)
 
     async def import_table(self, branch: str, entries: Any, message: str, *, metadata: Mapping[str, str]) -> Commit:
         table = as_table(entries)
@@ -129,6 +115,37 @@ class Committing:
     def ingest_diff(self, branch: str, source: str, directory: str, *, immutable: bool) -> AsyncIterator[Change]:
         query = {"source": address_told(source), "directory": directory, "immutable": immutable}
         return lines(self._server, Change, f"{self._place.branch(branch)}/ingest", query)
+
+    async def adopt_tree(
+        self,
+        branch: str,
+        tree: str | None,
+        base: str,
+        message: str,
+        *,
+        relocated: bool = False,
+        metadata: Mapping[str, str] = NOTHING,
+    ) -> Commit:
+        """Commit *tree*, which was written to the storage and made of the commit *base*. The server looks at it."""
+        body = {"tree": tree, "base": base, "message": message, "relocated": relocated, "metadata": metadata}
+        return await self._awaited(f"{self._place.branch(branch)}/trees", body)
+
+    async def _awaited(self, url: str, body: object) -> Commit:
+        """The commit that a task makes, which is looked at now and then. Cancelled, it is given up."""
+        task = {"id": (await self._server.tell(answers.Named, "POST", url, body=body)).id}
+        wait = POLL
+        try:
+            while not (status := await self._server.ask(answers.ImportStatus, url, task)).completed:
+                if status.error is not None:
+                    raise error_of(status.error, 500)
+                await asyncio.sleep(wait)
+                wait = min(wait * 2, LONGEST_POLL)
+        except asyncio.CancelledError:
+            await self._server.tell(type(None), "DELETE", url, task)
+            raise
+        if status.error is not None or status.commit is None:
+            raise error_of(status.error or answers.NO_REASON, 500)
+        return answers.commit_of(status.commit)
 
     async def _made(self, url: str, body: object) -> Commit:
         return answers.commit_of(await self._server.tell(answers.Commit, "POST", url, body=body))

@@ -18,7 +18,7 @@ from headwater.server.api.calling import Call
 from headwater.server.api.commits import CommitCreation, description_of
 from headwater.server.api.operation import BRANCH, Group, needs
 from headwater.server.limits import MAX_SOURCES
-from headwater.server.tasks import Progress
+from headwater.server.tasks import Progress, TaskRecord
 
 group = Group("import")
 
@@ -99,7 +99,11 @@ async def import_start(call: Call, body: ImportCreation) -> ImportCreationRespon
 async def import_status(call: Call, query: ImportQuery) -> ImportStatus:
     """How an import stands"""
     repository = await call.repository()
-    task = await call.services.tasks.find(KIND, repository.record.id, query.id, subject=call["branch"])
+    return import_answer(await call.services.tasks.find(KIND, repository.record.id, query.id, subject=call["branch"]))
+
+
+def import_answer(task: TaskRecord) -> ImportStatus:
+    """How *task* stands, whose result is a commit."""
     if task.failure is not None or not task.done:
         error = None if task.failure is None else Error(task.failure.message, task.failure.kind)
         return ImportStatus(False, iso(task.updated), task.progress, error=error)  # noqa: FBT003

@@ -16,13 +16,11 @@ from headwater.server.api.calling import Call
 from headwater.server.api.commits import committing, description_of
 from headwater.server.api.objects import ObjectStats, stats_answer
 from headwater.server.api.objects import description_of as described_in
-from headwater.server.api.operation import BRANCH, EVERYTHING, OBJECT, Group, Needs
+from headwater.server.api.operation import ANYWHERE, BRANCH, EVERYTHING, OBJECT, Group, Needs
 from headwater.server.config import Settings
 from headwater.server.limits import MAX_TABLE
 
 group = Group("linking")
-
-_ANYWHERE = "arn:lakefs:fs:::namespace/*"
 
 
 class LinkQuery(msgspec.Struct, frozen=True):
@@ -83,7 +81,7 @@ async def link_object(call: Call, query: LinkQuery, body: LinkCreation) -> Objec
         Needs("fs:CreateCommit", BRANCH),
         Needs("fs:ReadObject", EVERYTHING),
         Needs("fs:WriteObject", EVERYTHING),
-        Needs("fs:ImportFromStorage", _ANYWHERE),
+        Needs("fs:ImportFromStorage", ANYWHERE),
     ),
     status=201,
     raw="application/vnd.apache.arrow.stream",

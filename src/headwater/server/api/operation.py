@@ -34,6 +34,7 @@ BRANCH = f"{_FS}repository/{{repository}}/branch/{{branch}}"
 TAG = f"{_FS}repository/{{repository}}/tag/{{tag}}"
 OBJECT = f"{_FS}repository/{{repository}}/object/{{query.path}}"
 EVERYTHING = f"{_FS}repository/{{repository}}/object/*"
+ANYWHERE = f"{_FS}namespace/*"
 ALL = "*"
 
 
