@@ -92,6 +92,13 @@ MIN_PART = 5 * 1024 * 1024
 MAX_BLOCKS = 256
 """Blocks of an object that its entry has itself: some 20 KB in every listing of the index. More go to lists."""
 
+LISTED_NAME = 981
+"""Bytes of the name of an open upload that are in the key of its record for listings: with what stands before and
+behind them, a key has 1,024."""
+
+UPLOADS_PAGE = 50
+"""Open uploads that are read at a time where most of them may lie behind one delimiter."""
+
 UPLOADS_SWEPT = 100
 """Ended uploads of long ago that are forgotten when another one ends: more than end meanwhile."""
 

@@ -3,7 +3,7 @@
 The bytes of a part are an object in the storage namespace, which no entry names before the upload is completed; then
 they are blocks of one entry, and nothing is copied. Whoever looks for garbage has to keep what `addresses` tells, and
 must ask it *before* reading what references hold: completing stages the entry first and forgets the upload then, so an
-address is always in one of the two.
+address is always in one of the two. Which are open, `open_uploads` lists.
 
 What an upload becomes of, abort or completion, is decided by one swap of its record.
 """
@@ -19,10 +19,11 @@ import msgspec
 from headwater.blob import BlobError
 from headwater.engine.errors import UploadNotFound
 from headwater.engine.limits import UPLOADS_SWEPT
+from headwater.engine.open_uploads import OpenUpload, name_key
 from headwater.engine.repository import Repository
 from headwater.index import Block
 from headwater.kv import Entry as Record
-from headwater.kv import PredicateFailed, Versioned
+from headwater.kv import PredicateFailed, Set, Versioned
 
 UPLOADS = b"upload/"
 PARTS = b"part/"
@@ -52,6 +53,11 @@ class Upload(msgspec.Struct, frozen=True, omit_defaults=True):
 
     closings: int = 0
     """How many times somebody began to complete it."""
+
+    @property
+    def name(self) -> str:
+        """Where it goes, as it is listed."""
+        return f"{self.where}/{self.path}"
 
 
 class Part(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -99,7 +105,10 @@ async def begin(
     now = repository.outside.now()
     identity = f"{now:012x}{repository.outside.random(10).hex()}"
     upload = Upload(identity, where, path, now, by, content_type, dict(metadata), checksum)
-    await repository.store.set(repository.partition, _key(identity), msgspec.msgpack.encode(upload))
+    listed = OpenUpload(upload.name, identity, now, by, checksum)
+    both = {_key(identity): upload, name_key(upload.name, identity): listed}
+    records = [Set(repository.partition, key, msgspec.msgpack.encode(value)) for key, value in both.items()]
+    await repository.store.pipeline(records)
     return upload
 
 
@@ -152,14 +161,6 @@ async def parts(repository: Repository, identity: str, *, after: int = 0, amount
     return found
 
 
-async def all_open(repository: Repository) -> list[Upload]:
-    """Every upload that is open, the oldest first. A scan of them all."""
-    found = [
-        msgspec.msgpack.decode(record.value, type=Upload) async for record in _records(repository, UPLOADS, UPLOADS)
-    ]
-    return [upload for upload in found if upload.state != "aborted"]
-
-
 async def addresses(repository: Repository) -> AsyncIterator[tuple[str, str]]:
     """The id of each open upload, with every address that one of its parts needs. One scan: for garbage collection."""
     async for record in _records(repository, PARTS, PARTS):
@@ -176,25 +177,25 @@ async def abort(repository: Repository, identity: str) -> None:
     """
     before = await _aborted(repository, identity)
     stored = await parts(repository, identity)
-    if before == "open":
+    if before.state == "open":
         own = [block.address for part in stored if not part.copied for block in part.blocks]
         with suppress(BlobError):  # it is garbage, and would be collected
             await repository.blobs.delete_many(own)
-    await _forget(repository, identity, stored)
-    if before == "aborted":
+    await _forget(repository, before, stored)
+    if before.state == "aborted":
         raise UploadNotFound(f"the upload {identity!r} was aborted already")
 
 
-async def _aborted(repository: Repository, identity: str) -> State:
-    """What the upload was before nobody could add to it or complete it any more."""
+async def _aborted(repository: Repository, identity: str) -> Upload:
+    """The upload as it was before nobody could add to it or complete it any more."""
     while True:
         found = await _read(repository, identity)
         if found.upload.state == "aborted":
-            return "aborted"
+            return found.upload
         value = msgspec.msgpack.encode(msgspec.structs.replace(found.upload, state="aborted"))
         with suppress(PredicateFailed):  # somebody is completing it, or was aborting it, too
             await repository.store.set_if(repository.partition, _key(identity), value, found.record.predicate)
-            return found.upload.state
+            return found.upload
 
 
 async def close(repository: Repository, found: Found) -> Found:
@@ -223,16 +224,15 @@ async def end(repository: Repository, upload: Upload, became: Ended) -> None:
     """Remember what *upload* became, and forget the upload, in this order."""
     value = msgspec.msgpack.encode(became)
     await repository.store.set(repository.partition, ENDED + upload.id.encode(), value)
-    await _forget(repository, upload.id, await parts(repository, upload.id))
+    await _forget(repository, upload, await parts(repository, upload.id))
     await _forget_old(repository)
 
 
-async def _forget(repository: Repository, identity: str, stored: Sequence[Part]) -> None:
+async def _forget(repository: Repository, upload: Upload, stored: Sequence[Part]) -> None:
     """Delete the records of parts, and the upload's last: while it is there, somebody can come back for the rest."""
-    keys = [_part_key(identity, part.number) for part in stored]
-    if keys:
-        await repository.store.delete_many(repository.partition, keys)
-    await repository.store.delete(repository.partition, _key(identity))
+    keys = [_part_key(upload.id, part.number) for part in stored]
+    await repository.store.delete_many(repository.partition, [*keys, name_key(upload.name, upload.id)])
+    await repository.store.delete(repository.partition, _key(upload.id))
 
 
 async def _forget_old(repository: Repository) -> None:

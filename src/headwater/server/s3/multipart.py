@@ -256,7 +256,7 @@ async def _found(call: Call, repository: Repository) -> Found:
     """The upload that the request is about: of this key, or there is none."""
     identity = call.query("uploadId") or ""
     found = await uploads.find(repository, identity)
-    if f"{found.upload.where}/{found.upload.path}" != call.target.key:
+    if found.upload.name != call.target.key:
         raise UploadNotFound(f"the upload {identity!r} is not of this key")
     return found
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from headwater.engine import uploads
 from headwater.engine.errors import UploadNotFound
-from headwater.engine.uploads import Part, Upload
+from headwater.engine.open_uploads import Beginning, OpenUpload, list_open
+from headwater.engine.uploads import Part
 from headwater.server.http import Response
 from headwater.server.s3.call import Call, number
 from headwater.server.s3.checksums import checksum_in
 from headwater.server.s3.combining import planned_in
 from headwater.server.s3.limits import MAX_KEYS
-from headwater.server.s3.listing import encoding_of
+from headwater.server.s3.listing import Encode, encoding_of
 from headwater.server.s3.xml import CONTENT_TYPE, document, element, flag, moment, text
 
 
@@ -22,7 +21,7 @@ async def list_parts(call: Call) -> Response:
     repository = await call.repository()
     identity = call.query("uploadId") or ""
     upload = (await uploads.find(repository, identity)).upload
-    if f"{upload.where}/{upload.path}" != call.target.key:
+    if upload.name != call.target.key:
         raise UploadNotFound(f"the upload {identity!r} is not of this key")
     after = number(call.query("part-number-marker"), "part-number-marker", default=0, most=10_000)
     amount = number(call.query("max-parts"), "max-parts", default=MAX_KEYS, most=MAX_KEYS)
@@ -61,66 +60,52 @@ def _part(part: Part) -> str:
 
 
 async def list_multipart_uploads(call: Call) -> Response:
-    """ListMultipartUploads, by keys and then by age. Each page reads the records of all that are open"""
+    """ListMultipartUploads, by keys and then by age"""
     call.require("fs:ListObjects")
     repository = await call.repository()
     prefix, delimiter = call.query("prefix") or "", call.query("delimiter") or ""
     key_marker, id_marker = call.query("key-marker") or "", call.query("upload-id-marker") or ""
     amount = number(call.query("max-uploads"), "max-uploads", default=MAX_KEYS, most=MAX_KEYS)
-    every = sorted((f"{each.where}/{each.path}", each.id, each) for each in await uploads.all_open(repository))
-    items = [
-        (key, identity, each)
-        for key, identity, each in _rolled_up(every, prefix, delimiter)
-        if (key > key_marker or (id_marker and key == key_marker and identity > id_marker))
-        and not (delimiter and key_marker.endswith(delimiter) and key.startswith(key_marker))
-    ]
-    page, more = items[:amount], len(items) > amount > 0
+    found = await list_open(
+        repository,
+        prefix=prefix,
+        delimiter=delimiter,
+        after=key_marker,
+        after_id=id_marker or None,
+        amount=amount + 1 if amount else 0,
+    )
+    page, more = found[:amount], len(found) > amount
+    last = page[-1] if more else None
     encode = encoding_of(call)
     rows = [
         text("Bucket", call.target.bucket),
         text("KeyMarker", encode(key_marker)),
         text("UploadIdMarker", id_marker),
-        text("NextKeyMarker", encode(page[-1][0]) if more else ""),
-        text("NextUploadIdMarker", page[-1][1] if more else ""),
+        text("NextKeyMarker", encode(last.name) if last is not None else ""),
+        text("NextUploadIdMarker", last.id if isinstance(last, OpenUpload) else ""),
         text("Prefix", encode(prefix)),
         text("Delimiter", encode(delimiter)) if delimiter else "",
         text("EncodingType", "url") if call.query("encoding-type") else "",
         text("MaxUploads", amount),
         flag("IsTruncated", value=more),
     ]
-    for key, identity, upload in page:
-        if upload is None:
-            rows.append(element("CommonPrefixes", text("Prefix", encode(key))))
-            continue
-        who = (text("ID", upload.by), text("DisplayName", upload.by))
-        planned = planned_in(upload.checksum)
-        rows.append(
-            element(
-                "Upload",
-                text("Key", encode(key)),
-                text("UploadId", identity),
-                element("Initiator", *who),
-                element("Owner", *who),
-                text("StorageClass", "STANDARD"),
-                text("Initiated", moment(upload.started)),
-                text("ChecksumAlgorithm", planned.algorithm) if planned is not None else "",
-                text("ChecksumType", planned.kind) if planned is not None else "",
-            )
-        )
+    rows += [_upload(each, encode) for each in page]
     return Response(200, (CONTENT_TYPE,), document("ListMultipartUploadsResult", *rows))
 
 
-def _rolled_up(
-    every: Iterable[tuple[str, str, Upload]], prefix: str, delimiter: str
-) -> Iterable[tuple[str, str, Upload | None]]:
-    """The uploads under *prefix*, those with *delimiter* behind it as one common prefix."""
-    last = ""
-    for key, identity, upload in every:
-        if not key.startswith(prefix):
-            continue
-        end = key.find(delimiter, len(prefix)) if delimiter else -1
-        if end < 0:
-            yield key, identity, upload
-        elif (rolled := key[: end + len(delimiter)]) != last:
-            last = rolled
-            yield rolled, "", None
+def _upload(each: OpenUpload | Beginning, encode: Encode) -> str:
+    if isinstance(each, Beginning):
+        return element("CommonPrefixes", text("Prefix", encode(each.name)))
+    who = (text("ID", each.by), text("DisplayName", each.by))
+    planned = planned_in(each.checksum)
+    return element(
+        "Upload",
+        text("Key", encode(each.name)),
+        text("UploadId", each.id),
+        element("Initiator", *who),
+        element("Owner", *who),
+        text("StorageClass", "STANDARD"),
+        text("Initiated", moment(each.started)),
+        text("ChecksumAlgorithm", planned.algorithm) if planned is not None else "",
+        text("ChecksumType", planned.kind) if planned is not None else "",
+    )
