@@ -118,6 +118,18 @@ def _bar(what: str) -> Iterator[_Bar]:
         )
 
 
+@contextmanager
+def listing(what: str) -> Iterator[Count]:
+    """Is told how many objects were listed so far, and shows it on a terminal; nothing elsewhere."""
+    if session().json or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console  # noqa: PLC0415  (only a terminal needs it)
+
+    with Console(stderr=True, no_color=not session().colored).status(what) as shown:
+        yield lambda count: shown.update(f"{what}: {many(count, 'object')}")
+
+
 def _progress() -> Progress:
     from rich.console import Console  # noqa: PLC0415  (only a terminal needs it)
     from rich.progress import (  # noqa: PLC0415

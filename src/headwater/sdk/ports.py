@@ -21,7 +21,18 @@ from headwater.files.append import Receipt
 from headwater.files.in_progress import InProgress
 from headwater.history import Signature
 from headwater.history import Tag as SignedTag
-from headwater.sdk.results import Change, Child, Commit, CommonPrefix, Entry, RefChange, Tag, Walked
+from headwater.sdk.results import (
+    Change,
+    Child,
+    Commit,
+    CommonPrefix,
+    Entry,
+    IngestStatus,
+    Listed,
+    RefChange,
+    Tag,
+    Walked,
+)
 
 Item = TypeVar("Item")
 
@@ -257,8 +268,25 @@ class CommittingPort(Protocol):
     async def import_table(self, branch: str, entries: Any, message: str, *, metadata: Mapping[str, str]) -> Commit: ...
 
     async def ingest(
-        self, branch: str, source: str, directory: str, message: str, *, immutable: bool, metadata: Mapping[str, str]
+        self,
+        branch: str,
+        source: str,
+        directory: str,
+        message: str,
+        *,
+        immutable: bool,
+        metadata: Mapping[str, str],
+        progress: Listed,
     ) -> Commit: ...
+
+    async def start_ingest(
+        self, branch: str, source: str, directory: str, message: str, *, immutable: bool, metadata: Mapping[str, str]
+    ) -> str:
+        """The id of a task that goes on without the caller."""
+
+    async def ingest_status(self, branch: str, id: str) -> IngestStatus: ...  # noqa: A002  (it is one)
+
+    async def cancel_ingest(self, branch: str, id: str) -> None: ...  # noqa: A002  (it is one)
 
     def ingest_diff(self, branch: str, source: str, directory: str, *, immutable: bool) -> AsyncIterator[Change]: ...
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Literal, Protocol, TypeAlias
 
@@ -12,6 +12,7 @@ from headwater import history, index
 from headwater.engine.errors import BadRequest
 from headwater.engine.paths import path_of
 from headwater.engine.ref_log import RefLogEntry
+from headwater.errors import HeadwaterError
 from headwater.files import directories
 from headwater.files.directories import Directory
 from headwater.index import Block, Kind
@@ -48,6 +49,20 @@ class Entry(msgspec.Struct, frozen=True):
     metadata: Mapping[str, str]
     kind: Kind
     blocks: tuple[Block, ...]
+
+
+class IngestStatus(msgspec.Struct, frozen=True):
+    """How an ingest on a server stands: how many objects it *listed* so far; once *done*, its *commit* or *error*."""
+
+    id: str
+    done: bool
+    listed: int
+    commit: Commit | None = None
+    error: HeadwaterError | None = None
+
+
+Listed: TypeAlias = Callable[[int], object]
+"""Is told now and then how many objects were listed so far."""
 
 
 class CommonPrefix(msgspec.Struct, frozen=True):

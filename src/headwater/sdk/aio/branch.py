@@ -24,6 +24,8 @@ from headwater.sdk.results import (
     Committish,
     CommonPrefix,
     Entry,
+    IngestStatus,
+    Listed,
     expression_of,
     milliseconds_of,
 )
@@ -168,15 +170,44 @@ class Branch(Ref):
         *,
         immutable: bool = False,
         metadata: Mapping[str, str] = NO_METADATA,
+        progress: Listed = lambda _: None,
     ) -> Commit:
         """Have in *directory* exactly what is below the URI *source*: what is new, changed or gone is one commit.
 
         No byte is read. `NothingToCommit` if nothing is different. With *immutable*, whoever writes there never writes
-        a name twice, and what is there already is not compared.
+        a name twice, and what is there already is not compared. *progress* is called with how many objects were listed.
         """
         return await self._repository.committing.ingest(
+            self.name,
+            source,
+            directory,
+            message or f"Ingest {source}",
+            immutable=immutable,
+            metadata=metadata,
+            progress=progress,
+        )
+
+    async def start_ingest(
+        self,
+        source: str,
+        directory: str = "",
+        message: str | None = None,
+        *,
+        immutable: bool = False,
+        metadata: Mapping[str, str] = NO_METADATA,
+    ) -> str:
+        """Have a server do what `ingest` does, and do not wait for it. The id of what it does, for `ingest_status`."""
+        return await self._repository.committing.start_ingest(
             self.name, source, directory, message or f"Ingest {source}", immutable=immutable, metadata=metadata
         )
+
+    async def ingest_status(self, id: str) -> IngestStatus:  # noqa: A002  (it is one)
+        """How the ingest *id* stands. What ended is known for a day."""
+        return await self._repository.committing.ingest_status(self.name, id)
+
+    async def cancel_ingest(self, id: str) -> None:  # noqa: A002  (it is one)
+        """Stop the ingest *id*. Nothing of it is kept, unless its commit is there already."""
+        await self._repository.committing.cancel_ingest(self.name, id)
 
     def ingest_diff(self, source: str, directory: str = "", *, immutable: bool = False) -> Pages[Change]:
         """What `ingest` would change."""

@@ -8,13 +8,14 @@ from typing import Any
 from headwater import index
 from headwater.engine import merge, reset
 from headwater.engine.commit import Description, commit
+from headwater.engine.errors import BadRequest
 from headwater.engine.importing import ImportPrefix, import_objects, import_table
 from headwater.engine.ingesting import Source, ingest, plan_ingest
 from headwater.engine.looking import commit_of as find_commit
 from headwater.engine.repository import Repository
 from headwater.sdk.errors import told
 from headwater.sdk.ports import Behaviour, Strategy
-from headwater.sdk.results import Change, Commit, changed_of, commit_of
+from headwater.sdk.results import Change, Commit, IngestStatus, Listed, changed_of, commit_of
 
 
 class Committing:
@@ -81,10 +82,34 @@ class Committing:
         return commit_of(await import_table(self._repository, branch, entries, self._described(message, metadata)))
 
     async def ingest(
-        self, branch: str, source: str, directory: str, message: str, *, immutable: bool, metadata: Mapping[str, str]
+        self,
+        branch: str,
+        source: str,
+        directory: str,
+        message: str,
+        *,
+        immutable: bool,
+        metadata: Mapping[str, str],
+        progress: Listed,
     ) -> Commit:
-        place = Source(source, directory, immutable)
-        return commit_of(await ingest(self._repository, branch, place, self._described(message, metadata)))
+        place, listed = Source(source, directory, immutable), 0
+
+        def found(count: int) -> None:
+            nonlocal listed
+            listed += count
+            progress(listed)
+
+        described = self._described(message, metadata)
+        return commit_of(await ingest(self._repository, branch, place, described, found=found))
+
+    async def start_ingest(self, *_told: object, **_named: object) -> str:
+        raise _no_tasks()
+
+    async def ingest_status(self, *_told: object) -> IngestStatus:
+        raise _no_tasks()
+
+    async def cancel_ingest(self, *_told: object) -> None:
+        raise _no_tasks()
 
     async def ingest_diff(self, branch: str, source: str, directory: str, *, immutable: bool) -> AsyncIterator[Change]:
         plan = await plan_ingest(self._repository, branch, Source(source, directory, immutable))
@@ -94,3 +119,9 @@ class Committing:
     def _described(self, message: str, metadata: Mapping[str, str], time: int | None = None) -> Description:
         moment = self._repository.outside.now() if time is None else time
         return Description(message, self._committer, moment, metadata)
+
+
+def _no_tasks() -> BadRequest:
+    return BadRequest(
+        "this lake is open in this process, and there is no server that would go on without it: ingest(…)"
+    )

@@ -114,6 +114,16 @@ class ImportStatus(msgspec.Struct, frozen=True):
     error: Error | None = None
 
 
+class IngestStatus(msgspec.Struct, frozen=True):
+    """How far an ingest has come, and in the end its commit or why there is none."""
+
+    id: str
+    completed: bool
+    listed: int = 0
+    commit: Commit | None = None
+    error: Error | None = None
+
+
 NO_REASON = Error("the server ended the import without a commit, and did not say why")
 
 

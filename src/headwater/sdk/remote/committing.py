@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 import pyarrow as pa
 
 from headwater.engine.importing import as_table
 from headwater.engine.merge import Appends
+from headwater.errors import HeadwaterError
 from headwater.sdk.ports import Behaviour, Strategy
 from headwater.sdk.remote import answers
 from headwater.sdk.remote.addresses import address_told
@@ -18,7 +20,7 @@ from headwater.sdk.remote.limits import LONGEST_POLL, POLL
 from headwater.sdk.remote.place import Place
 from headwater.sdk.remote.streams import lines
 from headwater.sdk.remote.urls import segment
-from headwater.sdk.results import Change, Commit
+from headwater.sdk.results import Change, Commit, IngestStatus, Listed
 from headwater.sdk.wire.errors import error_of
 from headwater.sdk.wire.objects import DESCRIPTION, described
 
@@ -101,8 +103,36 @@ class Committing:
         return answers.commit_of(await self._server.upload(answers.Commit, request))
 
     async def ingest(
-        self, branch: str, source: str, directory: str, message: str, *, immutable: bool, metadata: Mapping[str, str]
+        self,
+        branch: str,
+        source: str,
+        directory: str,
+        message: str,
+        *,
+        immutable: bool,
+        metadata: Mapping[str, str],
+        progress: Listed,
     ) -> Commit:
+        """The server works on it as a task, which is looked at now and then. Cancelled, it is given up."""
+        task = await self.start_ingest(branch, source, directory, message, immutable=immutable, metadata=metadata)
+        wait = POLL
+        try:
+            while not (status := await self.ingest_status(branch, task)).done:
+                progress(status.listed)
+                await asyncio.sleep(wait)
+                wait = min(wait * 2, LONGEST_POLL)
+        except asyncio.CancelledError:
+            with suppress(HeadwaterError):  # it has ended meanwhile
+                await self.cancel_ingest(branch, task)
+            raise
+        progress(status.listed)
+        if status.commit is None:
+            raise status.error or error_of(answers.NO_REASON, 500)
+        return status.commit
+
+    async def start_ingest(
+        self, branch: str, source: str, directory: str, message: str, *, immutable: bool, metadata: Mapping[str, str]
+    ) -> str:
         body = {
             "source": address_told(source),
             "directory": directory,
@@ -110,7 +140,17 @@ class Committing:
             "message": message,
             "metadata": metadata,
         }
-        return await self._made(f"{self._place.branch(branch)}/ingest", body)
+        return (await self._server.tell(answers.Named, "POST", f"{self._place.branch(branch)}/ingest", body=body)).id
+
+    async def ingest_status(self, branch: str, id: str) -> IngestStatus:  # noqa: A002  (it is one)
+        url = f"{self._place.branch(branch)}/ingest/{segment(id)}/status"
+        told = await self._server.ask(answers.IngestStatus, url)
+        commit = None if told.commit is None else answers.commit_of(told.commit)
+        error = None if told.error is None else error_of(told.error, 500)
+        return IngestStatus(told.id, told.completed, told.listed, commit, error)
+
+    async def cancel_ingest(self, branch: str, id: str) -> None:  # noqa: A002  (it is one)
+        await self._server.tell(type(None), "DELETE", f"{self._place.branch(branch)}/ingest/{segment(id)}")
 
     def ingest_diff(self, branch: str, source: str, directory: str, *, immutable: bool) -> AsyncIterator[Change]:
         query = {"source": address_told(source), "directory": directory, "immutable": immutable}

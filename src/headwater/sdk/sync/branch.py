@@ -12,7 +12,7 @@ from headwater.files.append import Receipt
 from headwater.sdk import aio
 from headwater.sdk.bodies import Content
 from headwater.sdk.describing import NO_METADATA
-from headwater.sdk.results import Change, Commit, Committish, CommonPrefix, Entry
+from headwater.sdk.results import Change, Commit, Committish, CommonPrefix, Entry, IngestStatus, Listed
 from headwater.sdk.sync.files import Reader, WriteFile, WriteText, file_to_write
 from headwater.sdk.sync.ref import Ref
 from headwater.sdk.sync.running import Runner, running
@@ -180,14 +180,39 @@ class Branch(Ref):
         *,
         immutable: bool = False,
         metadata: Mapping[str, str] = NO_METADATA,
+        progress: Listed = lambda _: None,
     ) -> Commit:
         """Have in *directory* exactly what is below the URI *source*: what is new, changed or gone is one commit.
 
         No byte is read. `NothingToCommit` if nothing is different. With *immutable*, whoever writes there never writes
-        a name twice, and what is there already is not compared.
+        a name twice, and what is there already is not compared. *progress* is called with how many objects were listed,
+        perhaps from another thread.
         """
-        ingesting = self._branch.ingest(source, directory, message, immutable=immutable, metadata=metadata)
+        ingesting = self._branch.ingest(
+            source, directory, message, immutable=immutable, metadata=metadata, progress=progress
+        )
         return self._run(ingesting)
+
+    def start_ingest(
+        self,
+        source: str,
+        directory: str = "",
+        message: str | None = None,
+        *,
+        immutable: bool = False,
+        metadata: Mapping[str, str] = NO_METADATA,
+    ) -> str:
+        """Have a server do what `ingest` does, and do not wait for it. The id of what it does, for `ingest_status`."""
+        starting = self._branch.start_ingest(source, directory, message, immutable=immutable, metadata=metadata)
+        return self._run(starting)
+
+    def ingest_status(self, id: str) -> IngestStatus:  # noqa: A002  (it is one)
+        """How the ingest *id* stands. What ended is known for a day."""
+        return self._run(self._branch.ingest_status(id))
+
+    def cancel_ingest(self, id: str) -> None:  # noqa: A002  (it is one)
+        """Stop the ingest *id*. Nothing of it is kept, unless its commit is there already."""
+        self._run(self._branch.cancel_ingest(id))
 
     def ingest_diff(self, source: str, directory: str = "", *, immutable: bool = False) -> Iterator[Change]:
         """What `ingest` would change."""
