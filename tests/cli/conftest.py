@@ -108,7 +108,7 @@ def embedded(directory: Path) -> Mapping[str, str]:
 @pytest.fixture(scope="session")
 def server(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Headwater:
     """A server that is asked by a user called ada."""
-    settings = {"HEADWATER_IMPORT_FROM": str(tmp_path_factory.getbasetemp())}
+    settings = {"HEADWATER_IMPORT_FROM": str(tmp_path_factory.getbasetemp()), "HEADWATER_WEBHOOK_HOSTS": "127.0.0.1:*"}
     return servers.start("headwater for hw", lambda directory: served(directory, settings))
 
 

@@ -22,3 +22,6 @@ READ_AHEAD = 4 * 1024 * 1024
 
 REPOSITORIES = 100
 """Repositories whose caches are kept while no handle of theirs is: programs work on a few at a time."""
+
+GIVING_UP = 5.0
+"""Seconds that an interrupted call is waited for while it gives up what it began, as a task of a server."""

@@ -14,6 +14,7 @@ from headwater.blob.threads import running_loop
 from headwater.drive import drive
 from headwater.kv import StoreUnavailable
 from headwater.sdk.bodies import Chunk, Content
+from headwater.sdk.limits import GIVING_UP
 from headwater.sdk.paging import Pages
 
 Result = TypeVar("Result")
@@ -45,11 +46,13 @@ class Runner:
         except BaseException:
             coroutine.close()
             raise
-        future = asyncio.run_coroutine_threadsafe(coroutine, loop)
+        ended = threading.Event()
+        future = asyncio.run_coroutine_threadsafe(_until_ended(coroutine, ended), loop)
         try:
             return future.result()
-        except BaseException:  # an interrupt, perhaps: do not leave it running
-            future.cancel()
+        except BaseException:  # an interrupt, perhaps: do not leave it running, nor the process before it has given up
+            if future.cancel():
+                ended.wait(GIVING_UP)
             raise
 
     def begin_on_loop(self, coroutine: Coroutine[Any, Any, Result]) -> None:
@@ -106,6 +109,13 @@ def running(runner: Runner, content: Content) -> Callable[[Coroutine[Any, Any, R
     What is streamed is made by the caller's code, which may use this very lake: it runs beside the put, not in it.
     """
     return runner.run if isinstance(content, Chunk) else runner.run_on_loop
+
+
+async def _until_ended(coroutine: Coroutine[Any, Any, Result], ended: threading.Event) -> Result:
+    try:
+        return await coroutine
+    finally:
+        ended.set()
 
 
 class _Served(msgspec.Struct, frozen=True):

@@ -11,7 +11,8 @@ from headwater.server.s3.call import Call, number
 from headwater.server.s3.checksums import checksum_in
 from headwater.server.s3.combining import planned_in
 from headwater.server.s3.limits import MAX_KEYS
-from headwater.server.s3.listing import Encode, encoding_of
+from headwater.server.s3.listing import encoding_of
+from headwater.server.s3.rows import Encode
 from headwater.server.s3.xml import CONTENT_TYPE, document, element, flag, moment, text
 
 
