@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -51,5 +52,19 @@ def test_a_file_is_checked_before_it_stops_anything(hw: Hw, tmp_path: Path) -> N
     assert (wrong.exit_code, "pre-comit" in wrong.stderr) == (2, True)
 
 
-def test_an_embedded_lake_has_no_hooks(hw: Hw, tmp_path: Path) -> None:
+def test_an_embedded_lake_has_no_runs(hw: Hw, tmp_path: Path) -> None:
     assert "--endpoint" in hw("--lake", tmp_path, "actions", "runs", "abc").stderr
+
+
+def test_whoever_commits_without_a_server_is_told_that_no_hook_was_run(lake: Lake) -> None:
+    told = "no hook of _lakefs_actions/ was run"
+    embedded = "HEADWATER_LAKE" in os.environ
+    lake.put("a", "1")
+    assert told not in lake.run("commit", lake.main, "-m", "nothing to run").stderr
+    lake.done("branch", "create", f"{lake.repository}/side")
+    lake.put("_lakefs_actions/gate.yaml", ACTION)
+    assert (told in lake.run("commit", lake.main, "-m", "gate").stderr) == embedded
+    lake.commit({"b": "1"}, branch="side")
+    assert (told in lake.run("merge", f"{lake.repository}/side", "main").stderr) == embedded
+    assert (told in lake.run("revert", lake.main, "main~1", "-m", "no gate").stderr) is False
+    assert (told in lake.run("cherry-pick", lake.main, "main~2", "-m", "gate").stderr) == embedded

@@ -9,6 +9,7 @@ import click
 import msgspec
 
 from headwater.cli.commanding import command
+from headwater.cli.hooks import warn_of_hooks
 from headwater.cli.options import TimeType, confirm, message_option, metadata_option, yes_option
 from headwater.cli.places import BRANCH, BRANCH_PATH, Place, ref_in
 from headwater.cli.session import session
@@ -38,6 +39,7 @@ def commit(
         .commit(message, metadata=metadata, time=time, allow_empty=allow_empty)
     )
     session().output.done(commit_shown(made), f"committed {short(made.id)} to {branch}")
+    warn_of_hooks(branch.repository, branch.ref)
 
 
 @command("reset")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from headwater.cli.commanding import command
+from headwater.cli.hooks import warn_of_hooks
 from headwater.cli.options import message_option, metadata_option
 from headwater.cli.places import BRANCH, Place, PlaceType, RefType, ref_in
 from headwater.cli.session import session
@@ -74,6 +75,7 @@ def merge(
         )
     target = Place(source.repository, branch)
     session().output.done(commit_shown(merged), f"merged {source} into {target}: {short(merged.id)}")
+    warn_of_hooks(source.repository, branch)
 
 
 @command("revert")
@@ -89,6 +91,7 @@ def revert(branch: Place, ref: str, message: str | None, metadata: Mapping[str, 
     with telling_conflicts():
         made = repository.branch(branch.ref).revert(undone, message, parent=parent, metadata=metadata)
     session().output.done(commit_shown(made), f"reverted {undone} on {branch}: {short(made.id)}")
+    warn_of_hooks(branch.repository, branch.ref)
 
 
 @command("cherry-pick")
@@ -104,6 +107,7 @@ def cherry_pick(branch: Place, ref: str, message: str | None, metadata: Mapping[
     with telling_conflicts():
         made = repository.branch(branch.ref).cherry_pick(picked, message, parent=parent, metadata=metadata)
     session().output.done(commit_shown(made), f"picked {picked} to {branch}: {short(made.id)}")
+    warn_of_hooks(branch.repository, branch.ref)
 
 
 @contextmanager
