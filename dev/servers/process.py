@@ -5,12 +5,15 @@ It runs under a guard that stops it even when we are killed.
 
 from __future__ import annotations
 
+import fcntl
 import os
+import random
 import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -18,6 +21,10 @@ from pathlib import Path
 
 TOOLS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "headwater" / "servers"
 """Where `dev/install/` puts what has no place of its own on the machine. Shared by all checkouts."""
+
+PORTS = range(20_000, 32_000)
+"""Below those that the system gives to outgoing connections: else one of these could take a port between its choice and
+its server's start, and a server that was stopped could not have its own again."""
 
 GUARD = Path(__file__).with_name("guard.py")
 
@@ -35,11 +42,20 @@ def find(program: str | Path, installer: str) -> str:
 
 
 def free_port() -> int:
-    """A port that nobody listened on a moment ago."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A port that nobody listens on, and that no other run of tests is given before this process ends."""
+    directory = Path(tempfile.gettempdir()) / f"headwater-ports-{os.getuid()}"
+    directory.mkdir(exist_ok=True)
+    for port in random.sample(PORTS, len(PORTS)):
+        taken = os.open(directory / str(port), os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(taken, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with socket.socket() as probe:
+                probe.bind(("127.0.0.1", port))
+        except OSError:
+            os.close(taken)
+        else:
+            return port  # the lock is held for as long as this process lives
+    raise RuntimeError(f"no port from {PORTS[0]} to {PORTS[-1]} is free on 127.0.0.1")
 
 
 @contextmanager

@@ -117,7 +117,7 @@ async def test_a_script_that_never_ends_is_ended_and_nobody_waits_for_it(stage: 
     began = time.monotonic()
     told = await refusal(stage, source, more="      timeout: 1s\n")
     assert any(each in told for each in ("more than the", "was not through within 1 seconds", "more memory"))
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 60
 
 
 async def test_a_script_takes_no_more_memory_than_it_may(stage: Stage) -> None:

@@ -200,9 +200,9 @@ class TestPatterns:
 
     def test_no_pattern_and_no_text_take_long(self) -> None:
         pattern = Patterns([pieces("*a" * 100 + "*b")])
-        began = time.perf_counter()
+        began = time.process_time()
         assert not pattern.match("a" * 1000)
-        assert time.perf_counter() - began < 1
+        assert time.process_time() - began < 1
 
 
 def test_the_actions_are_named_as_those_of_lakefs() -> None:

@@ -18,6 +18,7 @@ from headwater.kv.drivers.bigtable_channels import Channels
 from headwater.kv.drivers.bigtable_table import FAMILY
 from headwater.testing.kv_suite import KVStoreSuite, P, predicate_of, scanned, value_of
 from tests.conftest import Servers
+from tests.kv.broken_connections import meeting, write_once_up
 from tests.kv.proxies import Fault, Proxy
 
 pytestmark = pytest.mark.anyio
@@ -138,10 +139,7 @@ async def test_a_write_whose_answer_is_lost_has_an_unknown_outcome(
     for number in range(3):
         async with await opened(proxy.port, table) as store:
             await direct.delete(P, b"key")
-            proxy.fault = fault
-            with pytest.raises(kv.UnknownOutcome):
-                await writes(store)[number]()
-            proxy.fault = Fault.NONE
+            await meeting(proxy, fault, store, writes(store)[number])
     async with await opened(proxy.port, table) as store:
         assert await store.get(P, b"nobody") is None
 
@@ -163,7 +161,7 @@ async def test_a_write_that_is_sent_to_a_silent_server_is_not_sent_twice(
     proxy: Proxy, table: str, direct: Store
 ) -> None:
     async with await opened(proxy.port, table, "&timeout=1") as store:
-        await store.set(P, b"key", b"old")
+        await write_once_up(store, b"key", b"old")
         proxy.fault = Fault.SILENCE
         outcomes = await asyncio.gather(store.set(P, b"key", b"new"), store.get(P, b"key"), return_exceptions=True)
         assert [type(outcome) for outcome in outcomes] == [kv.UnknownOutcome, kv.StoreUnavailable]

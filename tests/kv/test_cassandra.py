@@ -19,7 +19,7 @@ from headwater.kv import ABSENT, Delete, Operation, Set, SetIf, Store
 from headwater.kv.limits import MAX_VALUE
 from headwater.testing.kv_suite import KVStoreSuite, P, scanned, value_of
 from tests.conftest import Servers
-from tests.kv.broken_connections import BrokenConnections, writes
+from tests.kv.broken_connections import BrokenConnections, once_noticed, writes
 from tests.kv.proxies import Proxy
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -70,8 +70,7 @@ class TestCassandraOverABadNetwork(BrokenConnections):
         with pytest.raises(kv.StoreUnavailable):
             await proxied.get(P, b"key")
         for write in writes(proxied):
-            with pytest.raises(kv.StoreUnavailable):
-                await write()
+            await once_noticed(write)
         with pytest.raises(kv.StoreUnavailable):
             await self.opened(proxy.port, tenant, patience=1, connections=1)
 

@@ -21,6 +21,7 @@ from headwater.kv.drivers.dynamodb_calls import ATTEMPTS
 from headwater.kv.limits import MAX_KEY, MAX_PARTITION, MAX_TENANT
 from headwater.testing.kv_suite import KVStoreSuite, P, scanned, value_of
 from tests.conftest import Servers
+from tests.kv.broken_connections import write_once_up
 from tests.kv.proxies import Answer, Fault, HttpProxy, Proxy, http_answer
 
 pytestmark = pytest.mark.anyio
@@ -291,7 +292,7 @@ async def test_a_read_whose_answer_is_lost_finds_the_store_unavailable_and_the_n
 
 async def test_a_silent_server_is_not_waited_for_beyond_the_timeout(tcp: Proxy, table: str, direct: Store) -> None:
     async with await opened(tcp.port, table, "&timeout=1") as store:
-        await store.set(P, b"key", b"old")
+        await write_once_up(store, b"key", b"old")
         tcp.fault = Fault.SILENCE
         outcomes = await asyncio.gather(store.set(P, b"key", b"new"), store.get(P, b"key"), return_exceptions=True)
         assert [type(outcome) for outcome in outcomes] == [kv.UnknownOutcome, kv.StoreUnavailable]

@@ -264,5 +264,5 @@ async def check_pairs(store: Store, present: set[bytes]) -> None:
 
 
 def run_python(code: str) -> None:
-    finished = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, timeout=60)
+    finished = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, timeout=300)
     assert finished.returncode == 0, finished.stderr.decode()

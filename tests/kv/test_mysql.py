@@ -244,7 +244,10 @@ async def test_idle_connections_that_the_server_has_ended_are_replaced(
         )
         for (thread,) in found:
             await ask(admin, f"kill connection {thread}")
-        await ask(admin, "do sleep(0.05)")
+        ended = ", ".join(str(thread) for (thread,) in found)
+        async with asyncio.timeout(30):
+            while await ask(admin, f"select id from information_schema.processlist where id in ({ended})"):  # noqa: S608
+                pass
         await store.set_if(P, b"key", b"value", ABSENT)
         assert await value_of(store, b"key") == b"value"
 

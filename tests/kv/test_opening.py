@@ -49,7 +49,7 @@ try:
 except kv.CannotOpen as error:
     print(error)
 """
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60).stdout
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=99).stdout
     assert module in said
     assert f"headwater[{scheme}]" in said
 
@@ -71,5 +71,7 @@ LIBRARIES = {"lmdb", "asyncpg", "asyncmy", "redis", "grpc", "cassandra", "thrift
 
 def test_importing_the_layer_brings_no_database_library() -> None:
     code = "import sys, headwater.kv; print(" + f"{LIBRARIES} & set(sys.modules) or 'none')"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60).stdout
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300
+    ).stdout
     assert loaded.strip() == "none"

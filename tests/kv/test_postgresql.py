@@ -24,6 +24,7 @@ from headwater.kv.limits import MAX_VALUE
 from headwater.testing.kv_increment import increment
 from headwater.testing.kv_suite import KVStoreSuite, P, scanned, value_of
 from tests.conftest import Servers
+from tests.kv.broken_connections import once_noticed, value_once_up, write_once_up
 from tests.kv.proxies import Fault, Proxy
 
 pytestmark = pytest.mark.anyio
@@ -82,7 +83,7 @@ async def proxy(server: PostgreSQL) -> AsyncIterator[Proxy]:
 @pytest.fixture
 async def proxied(proxy: Proxy, server: PostgreSQL, schema: str, direct: Store) -> AsyncIterator[Store]:  # noqa: ARG001  (made first)
     """The same store through the proxy, with statements prepared, so that each call is one round trip."""
-    async with await opened(server, schema, "connections=1&timeout=5", port=proxy.port) as store:
+    async with await opened(server, schema, "connections=1", port=proxy.port) as store:
         await store.set(P, b"warm", b"")
         await store.set_many(P, {b"warm": b""})
         await store.set_if(P, b"warm up", b"", await store.set_if(P, b"warm up", b"", ABSENT))
@@ -215,25 +216,25 @@ async def test_a_read_whose_answer_is_lost_finds_the_store_unavailable_and_the_n
 async def test_a_silent_server_is_not_waited_for_beyond_the_timeout(
     server: PostgreSQL, proxy: Proxy, schema: str, direct: Store
 ) -> None:
-    async with await opened(server, schema, "connections=1&timeout=0.3", port=proxy.port) as store:
-        await store.set(P, b"key", b"old")
+    async with await opened(server, schema, "connections=1&timeout=1", port=proxy.port) as store:
+        await write_once_up(store, b"key", b"old")
         proxy.fault = Fault.SILENCE
         with pytest.raises(kv.UnknownOutcome):
             await store.set(P, b"key", b"new")
         with pytest.raises(kv.StoreUnavailable):
             await store.get(P, b"key")
         proxy.fault = Fault.NONE
-        assert await value_of(store, b"key") == await value_of(direct, b"key")
+        assert await value_once_up(store, b"key") == await value_of(direct, b"key")
 
 
 async def test_a_server_that_is_not_there_has_certainly_written_nothing(
     proxied: Store, proxy: Proxy, server: PostgreSQL, schema: str
 ) -> None:
+    """Once the client has noticed: what it sends before it does has an unknown outcome."""
     await proxy.go_down()
     with pytest.raises(kv.StoreUnavailable):
-        await proxied.set(P, b"key", b"")
-    with pytest.raises(kv.StoreUnavailable):
         await proxied.get(P, b"key")
+    await once_noticed(lambda: proxied.set(P, b"key", b""))
     with pytest.raises(kv.StoreUnavailable):
         await opened(server, schema, port=proxy.port)
 
@@ -292,7 +293,7 @@ async def waiting_for(observer: Any, connection: Any) -> None:
 async def test_a_cancelled_write_leaves_its_connection_fit_for_the_next(
     server: PostgreSQL, admin: Any, schema: str
 ) -> None:
-    async with await opened(server, schema, "connections=1&timeout=5") as store:
+    async with await opened(server, schema, "connections=1") as store:
         await store.set(P, b"locked", b"old")
         for _ in range(3):
             async with blocked(admin, schema):
@@ -330,8 +331,8 @@ async def test_a_session_that_is_ended_in_a_write_leaves_its_outcome_unknown(
 async def test_when_all_connections_stay_busy_the_store_says_to_slow_down(
     server: PostgreSQL, admin: Any, schema: str
 ) -> None:
-    async with await opened(server, schema, "connections=1&timeout=0.5") as store:
-        await store.set(P, b"locked", b"old")
+    async with await opened(server, schema, "connections=1&timeout=1") as store:
+        await write_once_up(store, b"locked", b"old")
         async with blocked(admin, schema):
             outcomes = await asyncio.gather(
                 *(store.set(P, b"locked", b"new") for _ in range(6)), return_exceptions=True
@@ -339,7 +340,7 @@ async def test_when_all_connections_stay_busy_the_store_says_to_slow_down(
         assert {type(outcome) for outcome in outcomes} == {kv.UnknownOutcome, kv.SlowDown}
         assert isinstance(outcomes[0], kv.UnknownOutcome)
         assert sum(isinstance(outcome, kv.SlowDown) for outcome in outcomes) >= 4
-        assert await value_of(store, b"locked") is not None
+        assert await value_once_up(store, b"locked") is not None
 
 
 async def test_the_loser_of_a_deadlock_tries_again(server: PostgreSQL, admin: Any, schema: str) -> None:

@@ -117,7 +117,7 @@ async def test_when_all_connections_stay_busy_the_store_says_to_slow_down(own: P
     with redis.serve(own) as server:
         async with (
             Client(port=server.port, password=server.password) as admin,
-            await opened(server, "connections=1&timeout=0.5") as store,
+            await opened(server, "connections=1&timeout=2") as store,
         ):
             await admin.client_pause(30_000, all=False)  # writes alone, or its end would wait for it
             outcomes = await asyncio.gather(

@@ -197,7 +197,7 @@ class TestBrokenConnections:
     ) -> None:
         assert main.name == "main"
         cuts.plan, cuts.seen = every(Cut.SILENCE), []
-        async with await aio.connect(cuts.url, *server.login, timeout=0.2) as impatient:
+        async with await aio.connect(cuts.url, *server.login, timeout=2) as impatient:
             with pytest.raises(StoreUnavailable):
                 await impatient.repo("sales")
             with pytest.raises(UnknownOutcome):

@@ -169,7 +169,7 @@ def test_a_server_reaches_nothing_of_its_own_network_unless_it_is_told_to(
 
 def test_a_script_that_never_ends_keeps_nobody_waiting(api: httpx.Client, repository: str) -> None:
     forever = "def f():\n            for i in range(1 << 20):\n              sorted(range(1 << 20))\n          f()"
-    properties = f"      timeout: 3s\n      script: |\n          {forever}\n"
+    properties = f"      timeout: 9s\n      script: |\n          {forever}\n"
     text = f"on:\n  post-commit:\nhooks:\n  - id: s\n    type: starlark\n    properties:\n{properties}"
     put(api, repository, "_lakefs_actions/a.yaml", text)
     began = time.monotonic()
@@ -177,7 +177,7 @@ def test_a_script_that_never_ends_keeps_nobody_waiting(api: httpx.Client, reposi
     assert made.status_code == 201, made.text
     for _ in range(20):
         assert api.get(f"/repositories/{repository}").is_success
-    assert time.monotonic() - began < 2.5
+    assert time.monotonic() - began < 8.5
     runs: list[Any] = []
     while not runs:
         runs = api.get(f"/repositories/{repository}/actions/runs").json()["results"]

@@ -195,7 +195,7 @@ def test_a_request_that_takes_too_long_is_ended(watched: Watched, client: httpx.
         pass
     finally:
         stop.set()
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 60
     assert client.get("/repositories/slow/refs/main/objects/ls").json()["results"] == []
     refused = "headwater_requests_refused_total limit=request_seconds"
     deadline = time.monotonic() + 30
