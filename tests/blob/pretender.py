@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Literal
@@ -14,6 +15,8 @@ from urllib.parse import urlsplit
 Trouble = Literal[
     "slow down", "too many", "broken", "forbidden", "not implemented", "conflict", "hang up", "late hang up"
 ]
+
+NOTHING: Mapping[str, str] = {}
 
 _ANSWERS = {
     "slow down": (503, "SlowDown"),
@@ -35,6 +38,8 @@ class Pretender:
         self.meeting: threading.Barrier | None = None
         self.trouble: Trouble | None = None
         self.requests = 0
+        self.rules: str | None = None
+        self.told_with_rules: dict[str, str] = {}
         self._lock = threading.Lock()
 
     @property
@@ -74,6 +79,9 @@ def pretending() -> Iterator[Pretender]:
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
+            if "lifecycle" in self.path:
+                self._answer_rules()
+                return
             body = pretender.objects.get(self._path())
             if self._in_trouble():
                 return
@@ -87,6 +95,9 @@ def pretending() -> Iterator[Pretender]:
 
         def do_PUT(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
+            if "lifecycle" in self.path:
+                self._take_rules(body)
+                return
             if pretender.trouble == "late hang up":
                 pretender.put(self._path(), body, self.headers["If-Match"], self.headers["If-None-Match"])
             if self._in_trouble():
@@ -106,6 +117,23 @@ def pretending() -> Iterator[Pretender]:
             deleted = "".join(f"<Deleted><Key>{key}</Key></Deleted>" for key in keys)
             self._answer(200, f"<DeleteResult>{deleted}</DeleteResult>".encode())
 
+        def _answer_rules(self) -> None:
+            if pretender.rules is None:
+                self._answer(404, b"<Error><Code>NoSuchLifecycleConfiguration</Code></Error>")
+            else:
+                self._answer(200, pretender.rules.encode(), further=pretender.told_with_rules)
+
+        def _take_rules(self, body: bytes) -> None:
+            """As S3 does: what is not repeated of the headers beside the rules is forgotten."""
+            told = base64.b64encode(hashlib.md5(body, usedforsecurity=False).digest()).decode()
+            if self.path.partition("?")[0] != "/bucket" or self.headers["content-md5"] != told:
+                self._answer(400, b"<Error><Code>InvalidRequest</Code></Error>")
+                return
+            pretender.rules = body.decode()
+            kept = {name: self.headers[name] for name in pretender.told_with_rules if name in self.headers}
+            pretender.told_with_rules = kept
+            self._answer(200, b"")
+
         def _path(self) -> str:
             return urlsplit(self.path).path
 
@@ -123,12 +151,16 @@ def pretending() -> Iterator[Pretender]:
                     )
             return True
 
-        def _answer(self, status: int, body: bytes, tag: str | None = None) -> None:
+        def _answer(
+            self, status: int, body: bytes, tag: str | None = None, further: Mapping[str, str] = NOTHING
+        ) -> None:
             self.send_response(status)
             self.send_header("Content-Length", str(len(body)))
             self.send_header("Last-Modified", "Thu, 01 Jan 2026 00:00:00 GMT")
             if tag is not None:
                 self.send_header("ETag", tag)
+            for name, value in further.items():
+                self.send_header(name, value)
             self.end_headers()
             if self.command != "HEAD":
                 self.wfile.write(body)

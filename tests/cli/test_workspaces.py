@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.blob.pretender import pretending
 from tests.cli.conftest import Hw, Lake, embedded
 
 
@@ -90,6 +91,33 @@ def test_a_bucket_is_told_what_expires_and_who_may_write(
     assert tombstones.endswith(".gone/a/*")
     lake.failed(2, "ws", "iam", "events", "--allow", "write", "a/*.csv", "--principal", "*")
     lake.failed(2, "ws", "lifecycle", "events", "--expire", "30d", "--path", "a/[b]")
+
+
+def test_a_rule_is_set_beside_those_that_the_bucket_has(
+    hw: Hw, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "k")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "s")
+    lake = Lake(hw, embedded(tmp_path / "lake"), monkeypatch)
+    with pretending() as bucket:
+        for name in ("events", "sales"):
+            root = bucket.uri.replace("/lake?", f"/{name}?")
+            lake.done("repo", "create", name, "--namespace", root)
+        asked = ("--expire", "30d", "--path", "a/b", "--set", "--yes")
+        set_first = lake.document("ws", "lifecycle", "events", *asked)
+        assert (set_first["done"], set_first["others"]) == ("added", 0)
+        set_second = lake.document("ws", "lifecycle", "sales", *asked)
+        assert (set_second["done"], set_second["others"]) == ("added", 1)
+        again = lake.document("ws", "lifecycle", "events", "--expire", "7d", "--path", "/a/b/", "--set", "--yes")
+        assert again == {"id": set_first["id"], "done": "replaced", "others": 1}
+        before = bucket.rules
+        assert before is not None
+        assert ("<Days>7</Days>" in before, "sales/workspaces/" in before) == (True, True)
+        lake.failed(130, "ws", "lifecycle", "events", "--expire", "1d", "--path", "a", "--set", given="n\n")
+        lake.done("ws", "lifecycle", "events", "--expire", "1d", "--path", "a")
+        assert bucket.rules == before
+    lake.done("repo", "create", "local")
+    lake.failed(2, "ws", "lifecycle", "local", *asked)
 
 
 def test_a_place_that_others_fill_is_followed(lake: Lake, tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -21,6 +21,7 @@ from headwater.blob.errors import (
     RejectedParts,
     SlowDown,
 )
+from headwater.blob.expiry import Expiry, ExpiryRule, RuleSet
 from headwater.blob.multipart import Multipart, Part
 from headwater.blob.opening import open, open_location  # noqa: A004  (reads `blob.open`)
 from headwater.blob.store import (
@@ -51,6 +52,8 @@ __all__ = [
     "CannotOpen",
     "Condition",
     "ConditionFailed",
+    "Expiry",
+    "ExpiryRule",
     "Fetched",
     "IfMatch",
     "LimitExceeded",
@@ -65,6 +68,7 @@ __all__ = [
     "Prefix",
     "RangeNotSatisfiable",
     "RejectedParts",
+    "RuleSet",
     "SlowDown",
     "Stat",
     "Stored",

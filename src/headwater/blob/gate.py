@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from headwater.blob.errors import BlobUnavailable, LimitExceeded, RangeNotSatisfiable
+from headwater.blob.expiry import Expiry
 from headwater.blob.limits import MAX_CONDITIONAL, MAX_METADATA, MAX_NAME, MAX_PAGE, MAX_PRESIGNED, PAGE
 from headwater.blob.multipart import Multipart
 from headwater.blob.names import check_bound, check_name, check_prefix
@@ -113,6 +114,10 @@ class Gate(BlobStore):
     def multipart(self) -> Multipart:
         self._check_open()
         return self._store.multipart()
+
+    def expiry(self) -> Expiry:
+        self._check_open()
+        return self._store.expiry()
 
     def file(self, name: str) -> Path | None:
         self._check(name)

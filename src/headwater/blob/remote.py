@@ -19,10 +19,12 @@ from obstore.exceptions import BaseError
 from obstore.store import AzureStore, GCSStore, MemoryStore, S3Store
 
 from headwater.blob.errors import BlobError, LimitExceeded, NotFound, NotSupported, OutcomeUnknown, RangeNotSatisfiable
+from headwater.blob.expiry import Expiry
 from headwater.blob.limits import CALLS, CHUNK, DELETE_TRIES, MAX_STREAM, PAGE, PART, PARTS_IN_FLIGHT, STREAMS
 from headwater.blob.measured import Measured
 from headwater.blob.multipart import Multipart
 from headwater.blob.refusals import Refusal
+from headwater.blob.s3_expiry import S3Expiry
 from headwater.blob.s3_multipart import S3Multipart
 from headwater.blob.store import (
     ANY,
@@ -85,8 +87,10 @@ class RemoteStore(BlobStore):
         self._streams = Threads(0 if in_place else STREAMS, "blob-stream")
         self._conditions_by_version = isinstance(place.once, GCSStore)
         self._multipart: Multipart | None = None
+        self._expiry: Expiry | None = None
         if isinstance(place.retrying, S3Store):
             self._multipart = S3Multipart(place.retrying, prefix, place.login)
+            self._expiry = S3Expiry(place.retrying, place.login)
 
     def __repr__(self) -> str:
         return f"<BlobStore {self._place.name}/{self._prefix}>"
@@ -142,6 +146,9 @@ class RemoteStore(BlobStore):
         if self._multipart is None:
             return super().multipart()
         return self._multipart
+
+    def expiry(self) -> Expiry:
+        return super().expiry() if self._expiry is None else self._expiry
 
     async def aclose(self) -> None:
         await self._streams.aclose()

@@ -15,6 +15,7 @@ from typing import Literal, Self, TypeAlias
 import msgspec
 
 from headwater.blob.errors import NotSupported
+from headwater.blob.expiry import Expiry
 from headwater.blob.limits import PAGE
 from headwater.blob.multipart import Multipart
 
@@ -210,6 +211,10 @@ class BlobStore(ABC):
     def multipart(self) -> Multipart:
         """Uploads in parts that others send, where the store has them; else `NotSupported`."""
         raise NotSupported(f"{self!r} takes no parts of an upload from others: upload as a whole, or through the API")
+
+    def expiry(self) -> Expiry:
+        """The rules by which the store deletes objects by itself, where it has some; else `NotSupported`."""
+        raise NotSupported(f"{self!r} has no rules that delete objects after a time")
 
     def file(self, name: str) -> Path | None:  # noqa: ARG002  (most stores have no files)
         """The file of this machine that the object *name* is, if objects are files: for whoever can send it as one."""

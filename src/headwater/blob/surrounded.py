@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from headwater.blob.expiry import Expiry
 from headwater.blob.limits import PAGE
 from headwater.blob.multipart import Multipart
 from headwater.blob.store import (
@@ -104,6 +105,9 @@ class Surrounded(BlobStore):
 
     def multipart(self) -> Multipart:
         return self._inner.multipart()
+
+    def expiry(self) -> Expiry:
+        return self._inner.expiry()
 
     @property
     def directory(self) -> Path | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -27,6 +28,7 @@ from headwater.cli.showing import (
 )
 
 if TYPE_CHECKING:
+    from headwater.blob import ExpiryRule, RuleSet
     from headwater.sdk.sync import Workspace
 
 WORKSPACE = PlaceType("REPO/BRANCH+ID", "repository", "ref")
@@ -43,6 +45,14 @@ class WorkspaceShown(msgspec.Struct, frozen=True):
     place: str
     base: str
     path: str | None
+
+
+class RuleShown(msgspec.Struct, frozen=True):
+    """A rule of a bucket that was *added* or *replaced*, and how many others there are."""
+
+    id: str
+    done: str
+    others: int
 
 
 class Counted(msgspec.Struct, frozen=True):
@@ -156,19 +166,35 @@ def path(place: Place, scheme: str | None) -> None:
 @click.argument("repository", type=REPOSITORY)
 @click.option("--expire", required=True, metavar="DAYS", help="After how long, as 30d.")
 @click.option("--path", "at", required=True, metavar="PATH", help="At and below which path.")
-def lifecycle(repository: Place, expire: str, at: str) -> None:
+@click.option("--set", "is_set", is_flag=True, help="Add it to the rules of the bucket, which all stay as they are.")
+@yes_option
+def lifecycle(repository: Place, expire: str, at: str, *, is_set: bool, yes: bool) -> None:
     """Show the rule of the bucket that expires objects at a path, in all workspaces. Committed ones, too.
 
-    Set it with: aws s3api put-bucket-lifecycle-configuration --lifecycle-configuration file://RULE --bucket BUCKET,
-    which replaces the rules that the bucket has: add them to it.
+    With --set, the rules of the bucket are read and written with this one among them, by the AWS credentials that this
+    program finds. It has an id of its own: set again, it is replaced.
     """
-    from headwater.engine.workspaces.rules import lifecycle_rules  # noqa: PLC0415  (the engine is large)
+    from headwater.engine.workspaces.rules import as_document, expiry_rule  # noqa: PLC0415  (the engine is large)
 
     found = _AGE.fullmatch(expire)
     if found is None:
         raise click.UsageError(f"--expire {expire!r}: write a number of days, as 30d")
     namespace = session().repository(repository.repository).namespace
-    session().output.document(lifecycle_rules(namespace, at, int(found["days"])))
+    rule = expiry_rule(namespace, at, int(found["days"]))
+    if not is_set:
+        session().output.document(as_document(rule))
+        return
+    confirm(f"Delete objects at {at} in workspaces after {rule.days} days, committed or not?", yes=yes)
+    outcome = asyncio.run(_set(namespace, rule))
+    done = "replaced" if outcome.replaced else "added"
+    session().output.done(RuleShown(rule.id, done, outcome.others), f"{done} the rule {rule.id!r}")
+
+
+async def _set(namespace: str, rule: ExpiryRule) -> RuleSet:
+    from headwater import blob  # noqa: PLC0415
+
+    async with await blob.open(namespace) as store:
+        return await store.expiry().put_rule(rule)
 
 
 @ws.command("iam")

@@ -5,11 +5,13 @@ Plain documents, as S3 takes them. They go by the names that `docs/workspaces.md
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
+from headwater.blob import ExpiryRule
 from headwater.blob.namespace import WORKSPACES
 from headwater.engine.errors import BadRequest
 from headwater.engine.workspaces.writing import MAX_TAGS, tags_of
@@ -19,6 +21,9 @@ Access: TypeAlias = Literal["read", "write"]
 ANY_ID = f"{'?' * 12}-{'?' * 8}-{'?' * 64}"
 """An id, in the patterns of a policy, where `*` is any text: one in its place would go on into the path."""
 
+MAX_RULE_ID = 255
+"""Characters of the id of a rule: S3's."""
+
 _ACTIONS: dict[Access, list[str]] = {
     "read": ["s3:GetObject"],
     "write": ["s3:PutObject", "s3:PutObjectTagging", "s3:DeleteObject", "s3:AbortMultipartUpload"],
@@ -26,10 +31,11 @@ _ACTIONS: dict[Access, list[str]] = {
 _PATTERN = re.compile(r"(?P<path>[^*?\[]*)(?P<below>\*\*)?")
 
 
-def lifecycle_rules(namespace: str, path: str, days: int) -> dict[str, Any]:
-    """The lifecycle configuration that expires objects at and below *path*, in all workspaces of a repository.
+def expiry_rule(namespace: str, path: str, days: int) -> ExpiryRule:
+    """The rule that expires objects at and below *path*, in all workspaces of a repository.
 
-    It expires what is committed, too. It goes by tags, so only by what was written through Headwater.
+    It expires what is committed, too. It goes by tags, so only by what was written through Headwater. There is one for
+    each path of a repository: its id tells both, where a bucket has several repositories.
     """
     _, prefix = _bucket(namespace)
     segments = [segment for segment in path.strip("/").split("/") if segment]
@@ -40,14 +46,22 @@ def lifecycle_rules(namespace: str, path: str, days: int) -> dict[str, Any]:
         )
     if days < 1:
         raise BadRequest(f"{days} days: a rule expires objects after a day at least")
-    wanted = [{"Key": key, "Value": value} for key, value in tags.items()]
-    rule = {
-        "ID": f"headwater {'/'.join(segments)}"[:255],
+    where = f"{prefix}{WORKSPACES}"
+    told = f"{where} {'/'.join(segments)}"
+    digest = hashlib.sha256(told.encode()).hexdigest()[:16]
+    return ExpiryRule(f"headwater {digest} {'/'.join(segments)}"[:MAX_RULE_ID], where, tags, days)
+
+
+def as_document(rule: ExpiryRule) -> dict[str, Any]:
+    """*rule* alone as a lifecycle configuration, as S3's own tools take it."""
+    tags = [{"Key": key, "Value": value} for key, value in rule.tags.items()]
+    told = {
+        "ID": rule.id,
         "Status": "Enabled",
-        "Filter": {"And": {"Prefix": f"{prefix}{WORKSPACES}", "Tags": wanted}},
-        "Expiration": {"Days": days},
+        "Filter": {"And": {"Prefix": rule.prefix, "Tags": tags}},
+        "Expiration": {"Days": rule.days},
     }
-    return {"Rules": [rule]}
+    return {"Rules": [told]}
 
 
 def bucket_policy(namespace: str, principal: str, allowed: Sequence[tuple[Access, str]]) -> dict[str, Any]:
