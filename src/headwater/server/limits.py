@@ -26,6 +26,9 @@ REMEMBERED = 1.0
 GRACEFUL = 30
 """Seconds that requests have to finish when the server is told to stop."""
 
+READINESS = 3.0
+"""Seconds that the key-value store has to answer for a worker to be ready: probes wait for some seconds, not longer."""
+
 START_AGAIN = 2.0
 """Seconds that a worker waits that cannot begin, where others could, before it ends and is replaced."""
 

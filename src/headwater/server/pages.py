@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 import msgspec
@@ -14,6 +15,7 @@ from headwater.server.api.errors import told
 from headwater.server.api.openapi import document
 from headwater.server.api.table import OPERATIONS
 from headwater.server.http import Request, Response
+from headwater.server.limits import READINESS
 from headwater.server.services import Services
 
 _JSON = (b"content-type", b"application/json")
@@ -54,11 +56,13 @@ class Pages:
         return told(why)
 
     async def _ready(self) -> Response:
-        """Whether the key-value store answers."""
+        """Whether the key-value store answers, before whoever asks has lost patience."""
         try:
-            await self._services.store.get(b"settings", b"readiness")
-        except StoreError as error:
-            return Response(503, (_JSON,), msgspec.json.encode({"ready": False, "message": str(error)}))
+            async with asyncio.timeout(READINESS):
+                await self._services.store.get(b"settings", b"readiness")
+        except (StoreError, TimeoutError) as error:
+            why = str(error) or f"the key-value store did not answer within {READINESS:g} s"
+            return Response(503, (_JSON,), msgspec.json.encode({"ready": False, "message": why}))
         return Response(200, (_JSON,), msgspec.json.encode({"ready": True, "version": headwater.__version__}))
 
     def _metrics(self) -> Response:
