@@ -7,13 +7,22 @@ import pkgutil
 from collections.abc import Iterator
 
 import headwater
+from headwater.blob.errors import BlobError
 from headwater.errors import HeadwaterError
-from headwater.server.api.errors import STATUSES
+from headwater.server.api.errors import STATUSES, status_of
 
 ELSEWHERE = ("testing", "cli", "pipeline", "sdk", "kv.drivers")
 """What no request of the REST API reaches."""
 
-OTHER_WORDS = ("auth.signatures", "server.s3", "server.config", "server.iceberg", "server.nessie", "server.web")
+OTHER_WORDS = (
+    "auth.signatures",
+    "server.s3",
+    "server.beginning",
+    "server.config",
+    "server.iceberg",
+    "server.nessie",
+    "server.web",
+)
 """What speaks for itself, in the words of its own protocol."""
 
 DAMAGE = {
@@ -58,3 +67,8 @@ def test_every_error_that_is_no_damage_has_a_status() -> None:
 
 def test_every_status_is_of_an_error_that_there_is() -> None:
     assert set(STATUSES) <= {error.__name__ for error in errors()}
+
+
+def test_what_another_storage_says_is_no_defect_of_this_server() -> None:
+    """Such as that there are no credentials for it, where a client names a bucket to import from."""
+    assert status_of(BlobError("s3://elsewhere/a: no credentials")) == 502

@@ -7,6 +7,7 @@ from headwater.sdk.wire.errors import KINDS, body_of
 from headwater.server.api.answers import encode
 from headwater.server.api.routing import NoSuchMethod
 from headwater.server.http import Headers, Response
+from headwater.server.tasks import CANCELLED, WORKER_GONE
 
 STATUSES = {
     "AlreadyExists": 409,
@@ -17,9 +18,9 @@ STATUSES = {
     "BadLocation": 400,
     "BadName": 400,
     "BadRequest": 400,
+    "BlobError": 502,
     "BlobUnavailable": 503,
     "BodyTooLarge": 413,
-    "Cancelled": 409,
     "CannotOpen": 400,
     "ClientGone": 400,
     "ConcurrentCommit": 409,
@@ -78,7 +79,6 @@ STATUSES = {
     "TooManyTasks": 429,
     "UnknownOutcome": 504,
     "UploadNotFound": 404,
-    "WorkerGone": 503,
     "WorkspaceBusy": 429,
     "WorkspaceClosed": 409,
 }
@@ -90,6 +90,9 @@ not answered, because that is what it is.
 
 JSON = (b"content-type", b"application/json")
 
+OF_TASKS = {CANCELLED.kind: 409, WORKER_GONE.kind: 503}
+"""Ends of tasks that are no errors of anybody's: somebody stopped it, or it can be begun again."""
+
 
 def status_of(error: HeadwaterError) -> int:
     known = (STATUSES[kind.__name__] for kind in type(error).__mro__ if kind.__name__ in STATUSES)
@@ -99,7 +102,9 @@ def status_of(error: HeadwaterError) -> int:
 def status_of_kind(kind: str) -> int:
     """The status of an error of which only its kind is known, as of one that a task ended with."""
     known = KINDS.get(kind)
-    return STATUSES.get(kind.rpartition(".")[2], 500) if known is None else status_of(known.__new__(known))
+    if known is not None:
+        return status_of(known.__new__(known))
+    return OF_TASKS.get(kind) or STATUSES.get(kind.rpartition(".")[2], 500)
 
 
 def told(error: HeadwaterError) -> Response:
