@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
+from pyspark.sql import functions as F  # noqa: N812  (its name in every Spark program)
 
 import headwater
 from headwater import pipeline
@@ -52,6 +53,85 @@ def test_a_merge_over_what_is_there_is_that_of_the_engine(spark: SparkSession, t
         repo.branch("engine").import_table(rows, message="again")
     done = pipeline.commit_entries(spark.createDataFrame(rows), place, "main", message="again", tasks=3)
     assert done.tree == tree_of(place, "engine")
+
+
+def small(case: str) -> pa.Table:
+    """Entries that fall into few of the segments of `table(80_000)`."""
+    match case:
+        case "here and there":
+            return pa.concat_tables([table(3, salt="x", step=9_001), table(2, prefix="a"), table(2, prefix="z")])
+        case "many in one place":
+            return table(5_000, prefix="p3/0030000-")
+        case "those at the ends":
+            return pa.concat_tables([table(9, prefix="a"), table(4_000, prefix="z")])
+        case _:
+            return table(3, salt="x", step=1)
+
+
+@pytest.mark.parametrize(
+    ("case", "tasks"), [("here and there", None), ("many in one place", 3), ("those at the ends", None), ("one", 2)]
+)
+def test_only_segments_that_rows_fall_into_are_written_and_the_tree_is_that_of_the_engine(
+    spark: SparkSession, tmp_path: Path, case: str, tasks: int | None
+) -> None:
+    """The engine makes its tree of all rows at once. A commit before leaves a delta on the tree that is there."""
+    place = place_in(tmp_path)
+    delta, rows = table(2, prefix="p5/x"), small(case)
+    with headwater.open(tmp_path, durability="os") as lake:
+        repo = lake.repo("sales")
+        repo.create_branch("engine", "main")
+        repo.branch("engine").import_table(latest(table(80_000), delta, rows), message="all")
+        repo.branch("main").import_table(table(80_000), message="most")
+        repo.branch("main").import_table(delta, message="two more")
+    before = segment_files(tmp_path)
+    done = pipeline.commit_entries(spark.createDataFrame(rows), place, "main", message="few", tasks=tasks)
+    assert done.tree == tree_of(place, "engine")
+    assert done.written <= 6 < done.segments
+    again = [file for file, time in segment_files(tmp_path).items() if before.get(file) != time]
+    assert len(again) <= done.written + 4 * (tasks or 1)
+
+
+def latest(*tables: pa.Table) -> pa.Table:
+    """Of each path the row that comes last."""
+    rows = {row["path"]: row for each in tables for row in each.to_pylist()}
+    return pa.Table.from_pylist(list(rows.values()), schema=tables[0].schema)
+
+
+def segment_files(lake: Path) -> dict[Path, int]:
+    """The segments that lie there, and when each was written."""
+    return {file: file.stat().st_mtime_ns for file in lake.glob("objects/sales/meta/segments/**/*.parquet")}
+
+
+def test_what_is_replaced_takes_whole_segments_along(spark: SparkSession, tmp_path: Path) -> None:
+    """Where a prefix was, what is before it and what comes after meet."""
+    place = place_in(tmp_path)
+    with headwater.open(tmp_path, durability="os") as lake:
+        repo = lake.repo("sales")
+        repo.branch("main").import_table(table(80_000), message="import")
+        kept = [path for path in rows_of(place, "main") if not path.startswith("p3/") or path.endswith("7")]
+        repo.create_branch("engine", "main~1")
+        rows = table(80_000)
+        repo.branch("engine").import_table(
+            rows.filter(pa.array([path in set(kept) for path in rows["path"].to_pylist()])), message="less"
+        )
+    frame = pipeline.entries(spark, place, "main", prefix="p3/").where("path LIKE '%7'").cache()
+    done = pipeline.commit_entries(frame.drop("content_id"), place, "main", message="l", mode="replace", prefix="p3/")
+    assert done.tree == tree_of(place, "engine")
+    assert done.written < done.segments / 2
+
+
+def test_a_frame_that_comes_out_otherwise_each_time_ends_the_job(spark: SparkSession, tmp_path: Path) -> None:
+    place = place_in(tmp_path)
+    with headwater.open(tmp_path, durability="os") as lake:
+        lake.repo("sales").branch("main").import_table(table(80_000), message="import")
+    source = tmp_path / "source"
+    spark.createDataFrame(table(10, salt="x")).write.parquet(str(source))
+    shifting = spark.read.parquet(str(source)).withColumn(
+        "path", F.concat(F.lit("p"), (F.rand() * 7).cast("int"), F.lit("/0030000"), F.monotonically_increasing_id())
+    )
+    with pytest.raises(BadFrame, match="read again"):
+        pipeline.commit_entries(shifting, place, "main", message="few")
+    assert len(rows_of(place, "main")) == 80_000
 
 
 def test_replacing_a_prefix_leaves_the_rest(spark: SparkSession, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
 import msgspec
@@ -11,13 +11,16 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from headwater.engine.errors import BadRequest
 from headwater.engine.limits import MAX_PATH
+from headwater.index.schema import batch_of_edits
+from headwater.index.tree import Tree
 from headwater.pipeline.errors import BadFrame
 from headwater.pipeline.frames import COLUMNS, ENTRY, FILES, entry_struct, same_content
-from headwater.pipeline.grounds import ground_of
+from headwater.pipeline.grounds import Ground, ground_of
+from headwater.pipeline.mending import mended
 from headwater.pipeline.place import Place
 from headwater.pipeline.reading import rows_at
-from headwater.pipeline.segmenting import mended, write_segments
-from headwater.pipeline.snapshots import snapshot_of
+from headwater.pipeline.segmenting import write_segments
+from headwater.pipeline.touching import Touched, touched
 
 Mode = Literal["merge", "replace"]
 
@@ -33,7 +36,11 @@ class Committed(msgspec.Struct, frozen=True):
     commit: str
     tree: str
     entries: int
+    """How many there are at the commit."""
+
     segments: int
+    written: int
+    """Segments that are new with this commit: those that rows fell into. The others are as they were."""
 
 
 def commit_entries(
@@ -52,19 +59,22 @@ def commit_entries(
     It has the columns of `ENTRIES`, of which `path`, `address` and `size` are required; *modified* is now if it is not
     told. With `merge` the rows are added to what the branch has, or take its place path by path; with `replace` they
     are all that there is below *prefix* afterwards. What is the same content already stays as it was. A path that
-    comes twice is an error, as it says nothing which is meant. Written are segments first, by *tasks* tasks, and
-    nothing shows until the commit has landed; run again after a failure, the same segments are written again.
+    comes twice is an error, as it says nothing which is meant.
+
+    The frame is read three times: which segments its rows fall into, which range of keys each of *tasks* tasks gets,
+    and the rows. Segments that no row falls into are neither read nor written. Nothing shows until the commit has
+    landed; run again after a failure, the same segments are written again.
     """
-    spark = frame.sparkSession
-    with ground_of(place, branch, spark) as ground:
-        base = ground.run(snapshot_of(ground.index, "", ""))
+    if mode not in {"merge", "replace"}:
+        raise BadRequest(f"mode={mode!r}: it is merge or replace")
+    with ground_of(place, branch, frame.sparkSession) as ground:
         rows = rows_of(frame, ground.now(), prefix)
-        if base.count or len(base.edits):
-            rows = _over(rows_at(spark, ground.objects.root, base), rows, mode, prefix)
-        told = write_segments(rows, ground.objects, tasks or int(spark.conf.get("spark.sql.shuffle.partitions") or 200))
-        tree = ground.run(mended(ground.index.store, told))
+        base = _touched(ground, rows, [FILES + prefix] if mode == "replace" else [])
+        if len(base.tree) or len(base.delta):
+            rows = _over(_before(ground, frame, base), rows, mode, prefix)
+        tree, written = _segmented(ground, rows, base, tasks)
         landed = ground.land(tree.name, message, metadata=metadata)
-        return Committed(landed.commit, landed.tree, tree.count, len(tree))
+        return Committed(landed.commit, landed.tree, tree.count, len(tree), written)
 
 
 def relocate_entries(frame: DataFrame, place: Place, branch: str, *, message: str) -> Committed:
@@ -73,18 +83,35 @@ def relocate_entries(frame: DataFrame, place: Place, branch: str, *, message: st
     To `commit_entries` that would be no change. If the branch goes on meanwhile, `ConcurrentCommit`: what the entries
     were made of may not be there any more.
     """
-    spark = frame.sparkSession
-    with ground_of(place, branch, spark) as ground:
-        before = rows_at(spark, ground.objects.root, ground.run(snapshot_of(ground.index, "", "")))
+    with ground_of(place, branch, frame.sparkSession) as ground:
         rows = rows_of(frame, ground.now())
-        joined = before.select("key", entry_struct("old")).join(rows.select("key", entry_struct("new")), "key", "left")
+        base = _touched(ground, rows)
+        before = _before(ground, frame, base).select("key", entry_struct("old"))
+        joined = before.join(rows.select("key", entry_struct("new")), "key", "left")
         moved = F.col("new").isNotNull() & same_content("old", "new")
         chosen = F.when(moved, F.col("new")).otherwise(F.col("old")).alias("entry")
         rows = joined.select("key", chosen).select("key", *(F.col(f"entry.{name}").alias(name) for name in COLUMNS))
-        told = write_segments(rows, ground.objects, int(spark.conf.get("spark.sql.shuffle.partitions") or 200))
-        tree = ground.run(mended(ground.index.store, told))
+        tree, written = _segmented(ground, rows, base)
         landed = ground.land(tree.name, message, relocated=True)
-        return Committed(landed.commit, landed.tree, tree.count, len(tree))
+        return Committed(landed.commit, landed.tree, tree.count, len(tree), written)
+
+
+def _touched(ground: Ground, rows: DataFrame, prefixes: Sequence[str] = ()) -> Touched:
+    tree = ground.run(ground.index.tree())
+    return touched(tree, batch_of_edits(ground.index.delta), rows, prefixes)
+
+
+def _before(ground: Ground, frame: DataFrame, base: Touched) -> DataFrame:
+    """What there is so far where *base* is touched."""
+    return rows_at(frame.sparkSession, ground.objects.root, base.before)
+
+
+def _segmented(ground: Ground, rows: DataFrame, base: Touched, tasks: int | None = None) -> tuple[Tree, int]:
+    """The tree that has *rows* in place of what is touched, and how many segments were written for it."""
+    tasks = tasks or base.tasks(int(rows.sparkSession.conf.get("spark.sql.shuffle.partitions") or 200))
+    told = write_segments(rows, ground.objects, tasks, base.bounds)
+    tree = ground.run(mended(ground.index.store, told, base.tree, base.kept))
+    return tree, len(set(tree.segments) - set(base.tree.segments))
 
 
 def rows_of(frame: DataFrame, now: int, prefix: str = "") -> DataFrame:
@@ -133,8 +160,6 @@ def _told(frame: DataFrame, name: str, now: int) -> Column:
 
 def _over(before: DataFrame, rows: DataFrame, mode: Mode, prefix: str) -> DataFrame:
     """*rows* laid over what was there *before*: the content that is the same stays as it was."""
-    if mode not in {"merge", "replace"}:
-        raise BadRequest(f"mode={mode!r}: it is merge or replace")
     joined = before.select("key", entry_struct("old")).join(
         rows.select("key", entry_struct("new")), "key", "full_outer"
     )

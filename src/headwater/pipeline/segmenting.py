@@ -2,12 +2,13 @@
 
 A cut depends on nothing but the rows since the cut before. A task that begins anywhere in the rows therefore makes, but
 for its first few segments, the very ones that one long run would have made, and the last of its rows are no whole
-segment. The driver goes over these seams: from the rows that a task had left, through the next task's segments, until a
-cut falls on one of theirs. So the tree is that of the engine, segment by segment, whatever the number of tasks.
+segment. The driver goes over these seams (see `mending`). So the tree is that of the engine, segment by segment,
+whatever the number of tasks.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -24,12 +25,16 @@ from headwater.index.boundaries import SEED
 from headwater.index.limits import CUT_BITS
 from headwater.index.schema import NO_ROWS, SCHEMA
 from headwater.index.segment import is_sorted
-from headwater.index.tree import NO_TREE, Stripe, Tree
+from headwater.index.texts import Texts
+from headwater.index.tree import Stripe
 from headwater.pipeline.errors import BadFrame
+from headwater.pipeline.frames import ROWS
 from headwater.pipeline.place import Objects
 from headwater.sdk.sync.running import Runner
 
 assert SEED == 42, "Spark's xxhash64 has this seed"  # noqa: S101  (the boundaries would be others)
+
+_PAIRS = "array<struct<key: string, value: string>>"
 
 STRIPES = T.StructType(
     [
@@ -55,10 +60,11 @@ class Told(msgspec.Struct, frozen=True):
     stripe: Stripe
 
 
-def write_segments(rows: DataFrame, objects: Objects, tasks: int) -> list[Told]:
+def write_segments(rows: DataFrame, objects: Objects, tasks: int, bounds: Sequence[str] = ()) -> list[Told]:
     """Sort *rows* of `ROWS` by key into that many tasks, and write what each has as segments. In the order of keys.
 
-    A task that runs twice writes the same objects under the same names.
+    Behind each of *bounds*, which are sorted, a segment begins. A task that runs twice writes the same objects under
+    the same names.
     """
     sorted_rows = (
         rows.select(
@@ -68,7 +74,7 @@ def write_segments(rows: DataFrame, objects: Objects, tasks: int) -> list[Told]:
         .repartitionByRange(tasks, "key")
         .sortWithinPartitions("key")
     )
-    found = sorted_rows.mapInArrow(_segmenter(objects), STRIPES).collect()
+    found = sorted_rows.mapInArrow(_segmenter(objects, tuple(bounds)), STRIPES).collect()
     told = [
         Told(row.task, row.place, row.whole, Stripe(row.segment, row.first, row["last"], row["count"], row["bytes"]))
         for row in found
@@ -77,21 +83,26 @@ def write_segments(rows: DataFrame, objects: Objects, tasks: int) -> list[Told]:
 
 
 def _canonical(name: str) -> Any:
-    """A column as segments have it: metadata as pairs sorted by name, and null where there is nothing."""
+    """A column as it goes to Python: metadata as pairs sorted by name, and lists of nothing where there is nothing.
+
+    Null would be what segments have there. But Spark asks for the size of a batch at each row, and to tell it, goes
+    over all nulls behind the last list that is one: nine tenths of the time of a task would be that.
+    """
     if name == "metadata":
-        pairs = F.array_sort(F.map_entries("metadata"))
-        return F.when(F.size(pairs) > 0, pairs).alias("metadata")
+        return F.coalesce(F.array_sort(F.map_entries("metadata")), F.array().cast(_PAIRS)).alias("metadata")
     if name == "blocks":
-        return F.when(F.size("blocks") > 0, F.col("blocks")).alias("blocks")
+        return F.coalesce("blocks", F.array().cast(ROWS["blocks"].dataType)).alias("blocks")
     return F.col(name)
 
 
-def _segmenter(objects: Objects) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
+def _segmenter(
+    objects: Objects, bounds: Sequence[str]
+) -> Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]:
     """What runs in a task."""
 
     def segment(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         context = TaskContext.get()
-        writing = _Writing(objects, 0 if context is None else context.partitionId())
+        writing = _Writing(objects, 0 if context is None else context.partitionId(), bounds)
         try:
             for batch in batches:
                 yield from writing.add(batch)
@@ -105,52 +116,86 @@ def _segmenter(objects: Objects) -> Callable[[Iterable[pa.RecordBatch]], Iterabl
 class _Writing:
     """One task's rows on their way into segments."""
 
-    def __init__(self, objects: Objects, task: int) -> None:
+    def __init__(self, objects: Objects, task: int, bounds: Sequence[str]) -> None:
         self._runner = Runner()
         self._blobs = self._runner.run_on_loop(objects.open())
         self._store = IndexStore(self._blobs)
         self._task = task
+        self._bounds = bounds
+        self._last = ""
         self._place = 0
         self._rows = NO_ROWS
         self._candidates: list[int] = []
+        self._cut: list[tuple[pa.RecordBatch, bool]] = []
 
     def add(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        """Take more rows; write the segments that are whole by now, once there are enough of them."""
-        before = len(self._rows)
+        """Take more rows; write the segments that are cut by now, once there are enough of them."""
         rows = as_rows(batch)
-        self._rows = pa.concat_batches([self._rows, rows]) if before else rows
-        places = pc.indices_nonzero(batch.column("may_end")).to_pylist()
-        self._candidates += [before + place + 1 for place in places]
-        if len(self._rows) >= self._store.cutting.max_rows:
-            yield from self._write(final=False)
+        ends = pc.indices_nonzero(batch.column("may_end")).to_pylist()
+        start = 0
+        for begins in self._bounds_in(rows):
+            self._take(rows.slice(start, begins - start), [end - start for end in ends if start <= end < begins])
+            self._end_run()
+            start = begins
+        self._take(rows.slice(start), [end - start for end in ends if start <= end])
+        if len(self._rows) + sum(len(piece) for piece, _ in self._cut) >= self._store.cutting.max_rows:
+            self._end_segments()
+            yield from self._put()
 
     def end(self) -> Iterator[pa.RecordBatch]:
-        """Write what is left, whole or not: it is whole if a cut is allowed there, which `ends` knows."""
-        yield from self._write(final=False)
-        if len(self._rows):
-            yield from self._put([self._rows], whole=False)
+        """Write what is left."""
+        self._end_run()
+        yield from self._put()
 
     def close(self) -> None:
         self._runner.run_on_loop(self._blobs.aclose())
         self._runner.close()
 
-    def _write(self, *, final: bool) -> Iterator[pa.RecordBatch]:
-        ends = self._store.cutting.ends(self._rows, final=final, candidates=self._candidates)
+    def _bounds_in(self, rows: pa.RecordBatch) -> list[int]:
+        """Before which of *rows*, the next ones of the task, a segment begins in any case."""
+        keys = Texts(rows.column("key"))
+        if not len(keys):
+            return []
+        last = keys[len(keys) - 1]
+        behind = range(bisect_left(self._bounds, self._last or keys[0]), bisect_left(self._bounds, last))
+        self._last = last
+        return sorted({bisect_right(keys, self._bounds[bound]) for bound in behind})
+
+    def _take(self, rows: pa.RecordBatch, ends: Sequence[int]) -> None:
+        """More rows of the run; behind those at *ends* a segment may end."""
+        before = len(self._rows)
+        self._rows = pa.concat_batches([self._rows, rows]) if before else rows
+        self._candidates += [before + end + 1 for end in ends]
+
+    def _end_segments(self) -> None:
+        """Cut what is whole."""
+        ends = self._store.cutting.ends(self._rows, final=False, candidates=self._candidates)
         if not ends:
             return
-        pieces = [self._rows.slice(start, end - start) for start, end in zip([0, *ends], ends, strict=False)]
+        self._cut += [
+            (self._rows.slice(start, end - start), True) for start, end in zip([0, *ends], ends, strict=False)
+        ]
         self._rows = self._rows.slice(ends[-1])
         self._candidates = [place - ends[-1] for place in self._candidates if place > ends[-1]]
-        yield from self._put(pieces, whole=True)
 
-    def _put(self, pieces: Sequence[pa.RecordBatch], *, whole: bool) -> Iterator[pa.RecordBatch]:
-        for piece in pieces:
-            if not is_sorted(piece.column("key")):
-                raise BadFrame(f"a path comes twice: {_first_twice(piece.column('key'))!r}; keep one row of each")
-        stripes = self._runner.run_on_loop(self._store.put_segments(pieces, keep=False))
+    def _end_run(self) -> None:
+        """Cut all there is. What is left is whole only if a cut is allowed there, which `ends` knows."""
+        self._end_segments()
+        if len(self._rows):
+            self._cut.append((self._rows, False))
+        self._rows, self._candidates = NO_ROWS, []
+
+    def _put(self) -> Iterator[pa.RecordBatch]:
+        """Write what was cut, and tell of it."""
+        cut, self._cut = self._cut, []
+        if not cut:
+            return
+        for piece, _ in cut:
+            check_distinct(piece)
+        stripes = self._runner.run_on_loop(self._store.put_segments([piece for piece, _ in cut], keep=False))
         rows = [
             (self._task, self._place + place, whole, each.segment, each.first, each.last, each.count, each.bytes)
-            for place, each in enumerate(stripes)
+            for place, (each, (_, whole)) in enumerate(zip(stripes, cut, strict=True))
         ]
         self._place += len(rows)
         columns = zip(*rows, strict=True)
@@ -160,26 +205,29 @@ class _Writing:
 
 
 def as_rows(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """What Spark hands over, as rows of `SCHEMA`. Metadata comes as pairs."""
+    """What Spark hands over, see `_canonical`, as rows of `SCHEMA`."""
     return pa.RecordBatch.from_arrays([_column(batch.column(field.name), field) for field in SCHEMA], schema=SCHEMA)
 
 
 def _column(column: pa.Array, field: pa.Field) -> pa.Array:
-    if pa.types.is_map(field.type):
-        if column.null_count == len(column):
-            return pa.nulls(len(column), field.type)
-        pairs = pc.list_flatten(column)
-        names, values = (pc.struct_field(pairs, place).cast(pa.string()) for place in (0, 1))
-        offsets = pa.concat_arrays([pa.array([0], pa.int32()), _ends(column)])
-        return pa.MapArray.from_arrays(offsets, names, values, type=field.type, mask=column.is_null())
-    if pa.types.is_list(field.type) and column.null_count == len(column):
+    if not pa.types.is_list(column.type):
+        return column.cast(field.type)
+    sizes = pc.list_value_length(column)
+    empty = pc.equal(sizes, 0)
+    if pc.all(empty).as_py():
         return pa.nulls(len(column), field.type)
-    return column.cast(field.type)
+    items = pc.list_flatten(column)
+    offsets = pa.concat_arrays([pa.array([0], pa.int32()), pc.cumulative_sum(sizes).cast(pa.int32())])
+    if pa.types.is_list(field.type):
+        return pa.ListArray.from_arrays(offsets, items, mask=empty).cast(field.type)
+    names, values = (pc.struct_field(items, place).cast(pa.string()) for place in (0, 1))
+    return pa.MapArray.from_arrays(offsets, names, values, type=field.type, mask=empty)
 
 
-def _ends(column: pa.Array) -> pa.Array:
-    """Where each list of *column* ends in what they are flattened to."""
-    return pc.cumulative_sum(pc.fill_null(pc.list_value_length(column), 0)).cast(pa.int32())
+def check_distinct(rows: pa.RecordBatch) -> None:
+    """Raise `BadFrame` if a path comes twice among *rows*."""
+    if not is_sorted(rows.column("key")):
+        raise BadFrame(f"a path comes twice: {_first_twice(rows.column('key'))!r}; keep one row of each")
 
 
 def _first_twice(keys: pa.Array) -> str:
@@ -187,35 +235,3 @@ def _first_twice(keys: pa.Array) -> str:
     places = pc.indices_nonzero(again)
     key = keys[places[0].as_py()].as_py() if len(places) else keys[0].as_py()
     return str(key)[2:]
-
-
-async def mended(store: IndexStore, told: Sequence[Told]) -> Tree:
-    """The tree of what the tasks wrote, with the seams cut as if there were none. It is written."""
-    plan: list[Stripe | range] = []
-    pending = NO_ROWS
-    for number, each in enumerate(told):
-        final = number == len(told) - 1
-        if not len(pending) and (each.whole or final):
-            plan.append(each.stripe)
-            continue
-        rows = (await store.rows(each.stripe.segment)).batch
-        joined = pa.concat_batches([pending, rows]) if len(pending) else rows
-        start = 0
-        pieces: list[pa.RecordBatch] = []
-        for end in store.cutting.ends(joined, final=final):
-            pieces.append(joined.slice(start, end - start))
-            start = end
-        _check_seam(pieces)
-        plan += await store.put_segments(pieces, keep=False)
-        pending = joined.slice(start)
-    tree = NO_TREE.with_stripes(plan)
-    if not is_sorted(tree.rows.column("first")) or not is_sorted(tree.rows.column("last")):
-        raise BadFrame("a path comes twice: keep one row of each")
-    await store.put_tree(tree)
-    return tree
-
-
-def _check_seam(pieces: Sequence[pa.RecordBatch]) -> None:
-    for piece in pieces:
-        if not is_sorted(piece.column("key")):
-            raise BadFrame(f"a path comes twice: {_first_twice(piece.column('key'))!r}; keep one row of each")
