@@ -16,6 +16,7 @@ from headwater.cli.exits import Exit
 from headwater.cli.output import visible
 from headwater.cli.session import session
 from headwater.cli.settings import BadSettings
+from headwater.cli.stages import stage_bars
 from headwater.errors import HeadwaterError
 
 SUMMARIES = {
@@ -29,7 +30,7 @@ SUMMARIES = {
 
 
 USAGE = {
-    "gc": "REPOSITORY [--plan-only] [--dry-run] [--age HOURS] [--rate OBJECTS_A_SECOND]",
+    "gc": "REPOSITORY [--plan-only | --sweep PLAN] [--dry-run] [--age HOURS] [--rate OBJECTS_A_SECOND]",
     "export": "REPOSITORY REF TARGET [--prefix PATH] [--full] [--delete]",
     "dedupe": "REPOSITORY BRANCH [--dry-run]",
     "stats": "REPOSITORY REF [--depth DIRECTORIES] [--commits N]",
@@ -97,7 +98,7 @@ def _run(
     place = _place(given.repository, objects)
     builder = SparkSession.builder.master(master).appName(f"hw spark {name}")
     builder = builder.config("spark.ui.enabled", "false").config("spark.log.level", "ERROR")
-    builder = builder.config("spark.ui.showConsoleProgress", str(sys.stderr.isatty()).lower())
+    builder = builder.config("spark.ui.showConsoleProgress", "false")
     if master.startswith("local"):  # tasks run in the Python that this is: Spark is told so in no other way
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     for setting in conf:
@@ -107,7 +108,8 @@ def _run(
         builder = builder.config(key, value)
     started = builder.getOrCreate()
     try:
-        done = submit.run(started, place, given)
+        with stage_bars(started):
+            done = submit.run(started, place, given)
     except PySparkException as error:
         raise NoSpark(f"the job failed in Spark: {str(error).strip().splitlines()[0]}") from None
     finally:
