@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager, suppress
-from random import Random
-from typing import Any
 
-from headwater.engine import branches, compaction, copies, read, reset, write
+from headwater.engine import branches, copies, read, write
 from headwater.engine.commit import Description, commit
 from headwater.engine.lake import Lake
-from headwater.engine.merge import merge
 from headwater.engine.paths import path_of
 from headwater.engine.repository import Repository
 from headwater.errors import HeadwaterError
@@ -20,17 +17,16 @@ from headwater.garbage.limits import DAY, MIN_AGE
 from headwater.index import Entry
 from headwater.kv.drivers.memory import MemoryStore
 from headwater.outside import Outside
-from headwater.staging.cleaning import clean
 from headwater.testing.faulty import FaultyStore
 from headwater.testing.sim.explore import explore, must_catch
 from headwater.testing.sim.simulation import Simulation
 from headwater.testing.toxics import Delay
+from tests.garbage.actors import PATHS, acting, hopping
 from tests.garbage.blobs import SlowBlobs
 from tests.garbage.oracle import needed
 
 EPOCH = 1_700_000_000_000
 RULES = RetentionRules(1)
-PATHS = ["a", "b", "c"]
 
 
 class World:
@@ -73,63 +69,6 @@ class World:
 
     def description(self, message: str) -> Description:
         return Description(message, "tests", self.now())
-
-
-def acting(world: World, seed: int) -> Coroutine[Any, Any, None]:
-    """One client: it does something, rests, and does something else. What it may not do just fails."""
-    random = Random(seed)  # noqa: S311  (a seed decides what happens)
-
-    async def act() -> None:
-        repository = await world.lake().open("lake")
-        for _ in range(10):
-            with suppress(HeadwaterError):
-                await _something(world, repository, random)
-            await asyncio.sleep(random.random() * 4)
-
-    return act()
-
-
-async def _something(world: World, repository: Repository, random: Random) -> None:
-    branch, other = random.sample(["main", "dev"], 2)
-    path = random.choice(PATHS)
-    match random.randrange(12):
-        case 0 | 1 | 2 | 3:  # a move: to another branch or name, and the old place is given up at once
-            moved = f"moved {random.randrange(3)}"
-            source = random.choice([path, f"moved {random.randrange(3)}"])
-            target, where = random.choice([(other, source), (branch, moved)])
-            await write.copy(repository, target, where, branch, source)
-            if target == other:
-                await reset.reset(repository, branch)
-            else:
-                await write.delete(repository, branch, [source])
-        case 4:
-            await write.put(repository, branch, path, random.randbytes(4))
-        case 5 | 6:
-            await commit(repository, branch, world.description("new"))
-        case 7:
-            await merge(repository, branch, other, world.description("merge"))
-        case 8:
-            await reset.hard_reset(repository, branch, random.choice([branch, other]))
-        case 9:
-            await compaction.compact(repository, branch)
-        case 10:
-            await branches.delete_branch(repository, "dev")
-            await branches.create_branch(repository, "dev", "main")
-        case _:
-            await clean(repository.store, repository.partition, repository.outside)
-
-
-async def hopping(world: World, path: str) -> None:
-    """One old object that is never long where it is: copied to the other branch, and deleted behind it."""
-    repository = await world.lake(calm=True).open("lake")
-    here, there = "main", "dev"
-    hopped = f"hopping {path}"
-    for hop in range(100):
-        source = hopped if hop else path
-        await write.copy(repository, there, hopped, here, source)
-        await write.delete(repository, here, [source])
-        here, there = there, here
-        await asyncio.sleep(world.random.random())
 
 
 async def collecting(world: World) -> None:

@@ -9,8 +9,8 @@ from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
-from headwater.garbage import Plan, Swept, sweep
-from headwater.garbage.limits import SAFETY_AGE
+from headwater.garbage import Plan, Swept
+from headwater.garbage.limits import PART, SAFETY_AGE
 from headwater.garbage.listing import old_objects, old_parts
 from headwater.garbage.marking import Marker
 from headwater.garbage.planning import begin_run, seal_run
@@ -20,6 +20,7 @@ from headwater.index import Corrupt
 from headwater.pipeline.executing import Stores, on_executors
 from headwater.pipeline.frames import segments
 from headwater.pipeline.place import Driver, Place, opened
+from headwater.pipeline.sweeping import sweep_garbage
 
 OBJECTS = T.StructType(
     [
@@ -44,7 +45,7 @@ def plan_garbage(spark: SparkSession, place: Place, *, age: float = SAFETY_AGE) 
         marker = Marker(repository, plan.rules, now=plan.now, since=plan.cutoff)
         kept = _referred_to(spark, driver, marker)
         rest = candidates.join(kept, "address", "left_anti").sort("address")
-        rest.write.option("compression", "zstd").parquet(f"{root}/objects")
+        rest.write.options(compression="zstd", maxRecordsPerFile=PART).parquet(f"{root}/objects")
         found = candidates.count()
         left = spark.read.schema(OBJECTS).parquet(f"{root}/objects").agg(F.count("*"), F.sum("size")).collect()[0]
         driver.run(write_commits(repository.blobs, plan.run, marker.retained.values()))
@@ -60,10 +61,9 @@ def collect_garbage(
     dry_run: bool = False,
     progress: Progress | None = None,
 ) -> Swept:
-    """Plan on Spark, and sweep: a second look, and then objects are deleted, at most *rate* a second."""
+    """Plan, and sweep: a second look, and then objects are deleted, at most *rate* a second."""
     plan = plan_garbage(spark, place, age=age)
-    with opened(place) as driver:
-        return driver.run(sweep(driver.lake, place.repo, plan.run, rate=rate, dry_run=dry_run, progress=progress))
+    return sweep_garbage(spark, place, plan.run, rate=rate, dry_run=dry_run, progress=progress)
 
 
 def _listed(spark: SparkSession, driver: Driver, cutoff: int) -> DataFrame:

@@ -34,3 +34,6 @@ LOCAL_FILES = 10_000
 
 PRESIGNED_TASKS = 1000
 """Tasks of a read by presigned URLs, at most: with more files a task reads several, one after the other."""
+
+PACE = 10.0
+"""Seconds' worth of objects that a sweep with a rate deletes at a time: it is even, and ends when it is to."""

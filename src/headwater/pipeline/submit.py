@@ -24,11 +24,14 @@ from headwater.pipeline.limits import SAMPLE
 from headwater.pipeline.place import Place
 from headwater.pipeline.reading import search
 from headwater.pipeline.statistics import stats
+from headwater.pipeline.sweeping import sweep_garbage
 
 Job = Callable[[SparkSession, Place, argparse.Namespace], Any]
 
 
 def _gc(spark: SparkSession, place: Place, given: argparse.Namespace) -> Any:
+    if given.sweep:
+        return sweep_garbage(spark, place, given.sweep, rate=given.rate, dry_run=given.dry_run)
     if given.plan_only:
         return plan_garbage(spark, place, age=given.age * 3600)
     return collect_garbage(spark, place, age=given.age * 3600, rate=given.rate, dry_run=given.dry_run)
@@ -86,6 +89,7 @@ def parser() -> argparse.ArgumentParser:
     made["gc"].add_argument("--age", type=float, default=SAFETY_AGE / 3600, help="hours for which all is kept")
     made["gc"].add_argument("--rate", type=float, help="objects deleted a second, at most")
     made["gc"].add_argument("--plan-only", action="store_true")
+    made["gc"].add_argument("--sweep", metavar="PLAN", help="sweep that plan, and make none")
     made["export"].add_argument("target", help="a URI")
     made["export"].add_argument("--full", action="store_true", help="whatever was exported before")
     made["export"].add_argument("--delete", action="store_true", help="what vanished")
