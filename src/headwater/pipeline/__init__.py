@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from headwater.pipeline.checking import check_objects as check_objects
     from headwater.pipeline.committing import commit_entries as commit_entries
+    from headwater.pipeline.counting import count_entries as count_entries
     from headwater.pipeline.data import read as read
     from headwater.pipeline.deduplicating import deduplicate as deduplicate
     from headwater.pipeline.describing import commits as commits
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from headwater.pipeline.reading import search as search
     from headwater.pipeline.source import register as register
     from headwater.pipeline.statistics import stats as stats
+    from headwater.pipeline.sweeping import sweep_garbage as sweep_garbage
     from headwater.pipeline.writing import stream_into as stream_into
     from headwater.pipeline.writing import write as write
 
@@ -37,10 +39,12 @@ _HOMES = {
         "collect_garbage",
         "plan_garbage",
     ),
+    "sweeping": ("sweep_garbage",),
     "exporting": ("export",),
     "deduplicating": ("deduplicate",),
     "checking": ("check_objects",),
     "committing": ("commit_entries",),
+    "counting": ("count_entries",),
     "data": ("read",),
     "describing": ("commits", "log", "refs"),
     "errors": ("BadFrame", "PipelineError"),
