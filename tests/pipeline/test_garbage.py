@@ -119,7 +119,7 @@ class LiveWorld:
 
     async def begin(self) -> None:
         """Files of two branches, committed and staged, three days ago."""
-        self._opened = await open_stores(self.place.lake, durability="os")
+        self._opened = await open_stores(self.place.lake)
         back = msgspec.structs.replace(real_outside(), now=lambda: real_outside().now() - 3 * DAY)
         lake = Lake(self._opened.store, self._opened.storage.open, back)
         repository = await lake.create("lake", self._opened.storage.namespace_of("lake"))

@@ -44,8 +44,15 @@ class Touched(msgspec.Struct, frozen=True):
     def before(self) -> Snapshot:
         """The rows that there are in the runs so far."""
         counts = self.tree.rows.column("count").to_pylist()
-        names = tuple(self.tree.segments[place] for run in self.runs for place in run)
-        return Snapshot("", "", names, True, sum(counts[place] for run in self.runs for place in run), self.delta)  # noqa: FBT003  (all of each segment)
+        places = [place for run in self.runs for place in run]
+        return Snapshot(
+            commit="",
+            prefix="",
+            segments=tuple(self.tree.segments[place] for place in places),
+            exact=True,
+            count=sum(counts[place] for place in places),
+            edits=self.delta,
+        )
 
     def tasks(self, otherwise: int) -> int:
         """How many tasks the rows are worth; so many as *otherwise* if nobody counted them."""
