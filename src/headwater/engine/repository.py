@@ -21,6 +21,7 @@ from headwater.outside import Outside
 from headwater.refs import reference_log
 from headwater.refs.branches import Branches
 from headwater.staging.journal import Stamps
+from headwater.staging.tidying import Tidying
 
 Mode: TypeAlias = Literal["object", "append"]
 """What the files of a repository are: objects, each put as a whole; or files that grow by appends, in directories."""
@@ -79,6 +80,7 @@ class Repository:
         self.commits = CommitStore(store, self.partition)
         self.reference_log = CommitStore(store, reference_log.partition_of(record.id), cache_bytes=LOG_CACHE)
         self.lanes = Lanes()
+        self.tidying = Tidying(store, self.partition, outside, self.branches)
         self.stamps = Stamps(outside)
         self.block_lists = BlockLists(blobs)
         self._index_store = index

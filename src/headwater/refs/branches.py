@@ -34,6 +34,8 @@ class Branches:
         self._outside = outside
         self._reads: SharedReads[str, Seen | None] = SharedReads(self._read)
         self._recent: dict[str, Seen] = {}
+        self.swaps = 0
+        """How often a record was changed from here, or may have been."""
 
     async def find(self, name: str) -> Seen | None:
         """The record of *name*, dropped ones included, as a read that began after this call answered."""
@@ -58,6 +60,7 @@ class Branches:
     async def swap(self, seen: Seen, branch: Branch) -> Seen:
         """Write *branch* if the record is as *seen*; else raise `PredicateFailed`."""
         at = self._outside.elapsed()
+        self.swaps += 1
         try:
             predicate = await self._store.set_if(self._partition, key_of(seen.name), encode(branch), seen.predicate)
         except BaseException:
@@ -74,6 +77,7 @@ class Branches:
     ) -> None:
         """`swap` in one pipeline: what is to be done *before* in any case, and what *after* if it succeeds."""
         self._recent.pop(seen.name, None)
+        self.swaps += 1
         swap = SetIf(self._partition, key_of(seen.name), encode(branch), seen.predicate)
         await self._store.pipeline([*before, swap, *after])
 

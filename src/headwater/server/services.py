@@ -77,6 +77,10 @@ class Repositories:
             self._known.popitem(last=False)
         return repository
 
+    def known(self) -> list[Repository]:
+        """Those that were asked for not long ago, as they were then."""
+        return [repository for repository, _ in self._known.values()]
+
     def forget(self, name: str) -> None:
         """Believe nothing of *name*: it was deleted, or changed."""
         self._known.pop(name, None)

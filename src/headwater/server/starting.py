@@ -39,6 +39,7 @@ from headwater.server.s3.recognising import recogniser
 from headwater.server.services import Repositories, Services
 from headwater.server.tasks import Tasks
 from headwater.server.telemetry.telemetry import Telemetry
+from headwater.server.tidying import Upkeep
 
 SECRET_FILE = "secret"  # noqa: S105  (where it is, not what it is)
 ADMINISTRATOR = "admin"
@@ -82,10 +83,13 @@ def application(settings: Settings, beginning: Beginning, shared: Path) -> Appli
         telemetry = Telemetry(shared, settings.trace)
         services = await open_services(settings, telemetry)
         observer = Observer(services.log, telemetry, settings.request_seconds)
+        upkeep = Upkeep(services.repositories, services.log)
         telemetry.start()
         observer.start()
+        upkeep.start()
 
         async def stop() -> None:
+            await upkeep.aclose()
             await services.tasks.aclose()
             await services.actions.aclose()
             await services.lake.aclose()

@@ -12,8 +12,10 @@ from headwater.staging.limits import GRACE
 from headwater.staging.tokens import DROPPED, LEAVING, dropped, dropped_at, partition_of
 
 
-async def clean(store: Store, partition: bytes, outside: Outside) -> int:
+async def clean(store: Store, partition: bytes, outside: Outside, *, most: int | None = None) -> int:
     """Delete the entries of tokens found dropped longer than `GRACE` ago. Returns how many entries that were.
+
+    About *most* of them, if that is told; the rest is left to the next call.
 
     The grace begins when a clean-up notices that a token was dropped, so no request that was slow on its way can
     shorten it, and no clock but that of who cleans up. A token is forgotten only when it is found empty, the next time:
@@ -25,7 +27,9 @@ async def clean(store: Store, partition: bytes, outside: Outside) -> int:
     async for page in store.scan(partition, DROPPED):
         due = [entry.key for entry in page if entry.key.startswith(DROPPED) and is_due(entry.key, outside.now())]
         for key in due:
-            found = await _empty(store, partition_of(dropped_at(key)[1]))
+            if most is not None and deleted >= most:
+                return deleted
+            found = await _empty(store, partition_of(dropped_at(key)[1]), None if most is None else most - deleted)
             deleted += found
             if not found:
                 await store.delete(partition, key)
@@ -67,9 +71,11 @@ async def _records(store: Store, partition: bytes, listed: Sequence[Entry]) -> d
     }
 
 
-async def _empty(store: Store, partition: bytes) -> int:
+async def _empty(store: Store, partition: bytes, most: int | None) -> int:
     found = 0
     async for page in store.scan(partition):
         await store.delete_many(partition, [entry.key for entry in page])
         found += len(page)
+        if most is not None and found >= most:
+            break
     return found

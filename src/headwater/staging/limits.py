@@ -6,6 +6,16 @@ GRACE = 60.0
 """Seconds that what a dropped token holds is left alone. A read that began before the token was dropped and is over
 within half of it has seen the branch as it was; the other half is for clocks that differ."""
 
+TIDY_AFTER = 90.0
+"""Seconds between two clean-ups by one process: longer than the grace period, so that the second one takes what the
+first has noticed."""
+
+TIDY_ROUNDS = 4
+"""Clean-ups after the last change of a branch: one notices, one deletes, one finds nothing more, and one may fail."""
+
+TIDY_AT_ONCE = 10_000
+"""Staged entries that are deleted on the way of somebody who waits for a commit: some 50 ms."""
+
 SEALED = 100
 """Sealed tokens of a branch: each is one more place to look for every reader. They pile up only if committers crash."""
 

@@ -27,7 +27,9 @@ class Committing:
         self, branch: str, message: str, *, metadata: Mapping[str, str], time: int | None, allow_empty: bool
     ) -> Commit:
         description = self._described(message, metadata, time)
-        return commit_of(await commit(self._repository, branch, description, allow_empty=allow_empty))
+        landed = await commit(self._repository, branch, description, allow_empty=allow_empty)
+        await self._repository.tidying.now_and_then()
+        return commit_of(landed)
 
     async def merge(
         self,
