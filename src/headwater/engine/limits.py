@@ -18,8 +18,14 @@ MAX_DELETES = 10_000
 WAITING = 1000
 """Commits and merges that may wait for one branch in one process. More would wait for longer than any client does."""
 
-INDEXES = 1000
-"""Indexes of commits that are kept decoded: a few hundred bytes each, and the delta if it was read."""
+INDEX_CACHE = 48 * 1024 * 1024
+"""Bytes of indexes of commits that are kept for one repository: some 50,000 small ones, 200 whose deltas are full."""
+
+INDEX_SIZE = 1000
+"""Bytes that an index takes in memory without its delta."""
+
+DECODED = 8
+"""Times the memory that a delta takes which was decoded, beside its bytes."""
 
 LOG_CACHE = 1 << 20
 """Bytes of the reference log that are kept in memory: its newest commits, for the next one to be made on top."""

@@ -11,7 +11,7 @@ from headwater.blob import BlobStore
 from headwater.engine.block_lists import BlockLists
 from headwater.engine.errors import ReadOnly
 from headwater.engine.lanes import Lanes
-from headwater.engine.limits import INDEXES, LOG_CACHE
+from headwater.engine.limits import DECODED, INDEX_CACHE, INDEX_SIZE, LOG_CACHE
 from headwater.history import Commit, CommitStore
 from headwater.history.cache import Cache
 from headwater.index import Index, IndexRecord, IndexStore
@@ -84,7 +84,7 @@ class Repository:
         self.stamps = Stamps(outside)
         self.block_lists = BlockLists(blobs)
         self._index_store = index
-        self._indexes: Cache[str, Index] = Cache(INDEXES)
+        self._indexes: Cache[str, Index] = Cache(INDEX_CACHE)
 
     @property
     def name(self) -> str:
@@ -111,7 +111,8 @@ class Repository:
         return self._indexes.get(commit.id) or Index(self._index_store, record_of(commit, None), of=commit.id)
 
     def remember_index(self, identity: str, index: Index) -> Index:
-        self._indexes.put(identity, index, 1)
+        record = index.record
+        self._indexes.put(identity, index, INDEX_SIZE + DECODED * (len(record.own or b"") + len(record.inherited)))
         return index
 
     def empty_index(self) -> Index:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headwater.index.delta import encode_inherited, encode_own
+from headwater.index.delta import encode_own, inherited_lines, joined
 from headwater.index.edits import Edits
 from headwater.index.entry import Edit, Entry, same_content
 from headwater.index.errors import LimitExceeded, OutOfOrder
@@ -71,9 +71,11 @@ async def _apply_few(parent: Index, edits: Mapping[str, Edit]) -> Index:
 
 async def _with_own(parent: Index, own: Mapping[str, Edit]) -> Index:
     encoded = encode_own(own)
-    inherited = encode_inherited(parent.delta.without(own))
+    lines = inherited_lines(parent.delta.without(own), parent.lines)
+    inherited = joined(lines)
     if len(encoded) + len(inherited) <= MAX_DELTA:
-        return Index(parent.store, IndexRecord(parent.record.tree, encoded, len(own), inherited=inherited))
+        record = IndexRecord(parent.record.tree, encoded, len(own), inherited=inherited)
+        return Index(parent.store, record, made_of=(Edits(own).over(parent.delta), lines))
     delta = batch_of_edits(Edits(own).over(parent.delta))
     rewritten = await rewrite(parent.store, await parent.tree(), delta)
     return _spilled(parent, rewritten.tree.name, encoded, len(own))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from enum import IntEnum
+from typing import TypeAlias
 
 import msgspec
 
@@ -47,14 +48,41 @@ _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(list[_Line])
 
 
+class Encoded(msgspec.Struct, frozen=True):
+    """A line as it was encoded, for *edit* at some key behind that of *before*."""
+
+    before: str
+    edit: Edit
+    line: bytes
+
+
+Lines: TypeAlias = Mapping[str, Encoded]
+"""The lines of an inherited part, by their keys, in their order."""
+
+NO_LINES: Lines = {}
+
+
 def encode_own(edits: Mapping[str, Edit]) -> bytes:
     """What a commit itself changed."""
-    return _encode(edits, Action.ADD, Action.REMOVE)
+    return joined(_lines(edits, NO_LINES, Action.ADD, Action.REMOVE))
 
 
 def encode_inherited(edits: Mapping[str, Edit]) -> bytes:
     """What the commits between it and its tree changed, and it did not change again."""
-    return _encode(edits, Action.INCREMENTAL_ADD, Action.INCREMENTAL_REMOVE)
+    return joined(inherited_lines(edits, NO_LINES))
+
+
+def inherited_lines(edits: Mapping[str, Edit], known: Lines) -> Lines:
+    """The lines of `encode_inherited`, to be `joined`. Those *known* of the commit before are nearly all of them."""
+    return _lines(edits, known, Action.INCREMENTAL_ADD, Action.INCREMENTAL_REMOVE)
+
+
+def joined(lines: Lines) -> bytes:
+    """*lines* as one part."""
+    if not lines:
+        return b""
+    body = _array_of(len(lines)) + b"".join([each.line for each in lines.values()])
+    return _digest(body) + body
 
 
 def decode_own(part: bytes, *, of: str = "a delta") -> Edits:
@@ -67,18 +95,27 @@ def decode_inherited(part: bytes, *, of: str = "a delta") -> Edits:
     return _decode(part, of, inherited=True)
 
 
-def _encode(edits: Mapping[str, Edit], add: Action, remove: Action) -> bytes:
-    if not edits:
-        return b""
-    lines: list[_Line] = []
-    before = b""
+def _lines(edits: Mapping[str, Edit], known: Lines, add: Action, remove: Action) -> Lines:
+    lines: dict[str, Encoded] = {}
+    before = ""
     for key in sorted(edits):
-        text, edit = key.encode(), edits[key]
-        keep = _common(before, text)
-        lines.append(_Line(keep, text[keep:], remove if edit is TOMBSTONE else add, to_stored(edit)))
-        before = text
-    body = _encoder.encode(lines)
-    return _digest(body) + body
+        edit = edits[key]
+        encoded = known.get(key)
+        if encoded is None or encoded.edit is not edit or encoded.before != before:
+            text = key.encode()
+            keep = _common(before.encode(), text)
+            line = _Line(keep, text[keep:], remove if edit is TOMBSTONE else add, to_stored(edit))
+            encoded = Encoded(before, edit, _encoder.encode(line))
+        lines[key] = encoded
+        before = key
+    return lines
+
+
+def _array_of(count: int) -> bytes:
+    """The head of a msgpack array."""
+    if count < 16:
+        return bytes([0x90 | count])
+    return b"\xdc" + count.to_bytes(2, "big") if count < 1 << 16 else b"\xdd" + count.to_bytes(4, "big")
 
 
 def _decode(part: bytes, of: str, *, inherited: bool) -> Edits:
@@ -109,14 +146,9 @@ def _keyed(lines: list[_Line], of: str, *, inherited: bool) -> list[tuple[str, E
 
 def _common(left: bytes, right: bytes) -> int:
     """How many bytes both begin with."""
-    low, high = 0, min(len(left), len(right))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if left[:middle] == right[:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    size = min(len(left), len(right))
+    differing = int.from_bytes(left[:size], "big") ^ int.from_bytes(right[:size], "big")
+    return size - (differing.bit_length() + 7) // 8
 
 
 def _digest(body: bytes) -> bytes:

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from headwater.index.aside import aside
 from headwater.index.comparing import absent_rows
-from headwater.index.delta import decode_inherited, decode_own
+from headwater.index.delta import NO_LINES, Lines, decode_inherited, decode_own
 from headwater.index.edits import NO_EDITS, Edits
 from headwater.index.entry import TOMBSTONE, Edit, Entry
 from headwater.index.joining import as_side, lay_over, lay_over_side, parts, rows_at
@@ -48,12 +48,26 @@ EMPTY = IndexRecord()
 
 
 class Index:
-    """Sorted keys and their entries, as of one commit. *of* names the commit in errors."""
+    """Sorted keys and their entries, as of one commit. *of* names the commit in errors.
 
-    def __init__(self, store: IndexStore, record: IndexRecord = EMPTY, *, of: str = "an index") -> None:
+    Who has just made *record* tells what it was *made_of*, the delta and the inherited lines: so the next commit need
+    neither decode nor encode what stays the same.
+    """
+
+    def __init__(
+        self,
+        store: IndexStore,
+        record: IndexRecord = EMPTY,
+        *,
+        of: str = "an index",
+        made_of: tuple[Edits, Lines] | None = None,
+    ) -> None:
         self.store = store
         self.record = record
         self._of = of
+        self.lines = NO_LINES
+        if made_of is not None:
+            self.delta, self.lines = made_of
 
     @cached_property
     def own(self) -> Edits | None:

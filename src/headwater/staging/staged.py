@@ -10,7 +10,7 @@ import pyarrow as pa
 from headwater.index import NO_EDITS, Edit, Edits, decode_edit
 from headwater.index.aside import aside
 from headwater.index.joining import first_of_each_key
-from headwater.index.limits import ASIDE
+from headwater.index.limits import ASIDE, BULK
 from headwater.index.schema import batch_of_stored
 from headwater.index.stored import decode_stored
 from headwater.kv import Entry as KeyValue
@@ -55,19 +55,28 @@ async def collect(store: Store, tokens: Sequence[str]) -> pa.RecordBatch | Edits
     What was scanned becomes columns piece by piece, so that very much is not held in memory as objects.
     """
     pieces: list[pa.RecordBatch] = []
+    scanned: list[KeyValue] = []
     for token in reversed(tokens):
-        scanned: list[KeyValue] = []
         async for page in store.scan(partition_of(token), page=MAX_PAGE):
             scanned += page
             if len(scanned) >= ASIDE:
                 pieces.append(await aside(len(scanned), partial(_columns, scanned)))
                 scanned = []
-        if scanned:
-            pieces.append(_columns(scanned))
-    if not pieces:
-        return NO_EDITS
+    if not pieces and len(scanned) <= BULK:
+        return _few(scanned)
+    if scanned:
+        pieces.append(_columns(scanned))
     join = pa.concat_batches if len(tokens) == 1 else first_of_each_key
     return await aside(sum(map(len, pieces)), partial(join, pieces))
+
+
+def _few(scanned: Sequence[KeyValue]) -> Edits:
+    """The first of *scanned* for each key: so few that columns would cost more than they save."""
+    edits: dict[str, Edit] = {}
+    for entry in reversed(scanned):
+        key = entry.key.decode()
+        edits[key] = decode_edit(key, entry.value)
+    return Edits(edits) if edits else NO_EDITS
 
 
 def _columns(scanned: Sequence[KeyValue]) -> pa.RecordBatch:
