@@ -12,13 +12,14 @@ from headwater.engine.limits import EMPTY_TRIES
 from headwater.engine.nesting import check_nesting
 from headwater.engine.overlaying import staged_edits
 from headwater.engine.repository import Repository, own_of
+from headwater.engine.taking_along import says, was_taken_along
 from headwater.engine.touches import touches_of
 from headwater.history import Commit, has_landed
 from headwater.index import Index, IndexRecord, apply, diff
 from headwater.index.delta import encode_inherited
 from headwater.refs.branch import Branch
 from headwater.refs.branches import Seen
-from headwater.staging.errors import NothingToCommit
+from headwater.staging.errors import NothingToCommit, TakenAlong
 from headwater.staging.landing import Plan, Prepare, land
 from headwater.staging.sealing import seal
 
@@ -54,19 +55,29 @@ async def commit(
 
     `NothingToCommit` if that changes nothing, unless an empty commit is wanted. On a branch with nothing staged that is
     told without a look at staging. What *check* refuses stays staged.
+
+    If there was something to commit when this was called, and others took it along, the commit lands behind theirs and
+    changes nothing more; one of theirs that says the same is the answer itself. See `taking_along`.
     """
     repository.check_writable()
-    prepare = partial(_prepare, repository, description, allow_empty=allow_empty, check=check)
-    async with repository.lanes.lane(branch):
-        for left in reversed(range(EMPTY_TRIES if allow_empty else 1)):
+    async with repository.lanes.lane(branch, partial(repository.branches.fresh, branch)) as waiting:
+        asked = waiting
+        for left in reversed(range(EMPTY_TRIES)):
             seen = await seal(repository.branches, repository.outside, branch)
+            behind = asked is not None and was_taken_along(asked.branch, seen.branch)
             if seen.branch.clean and not allow_empty:
-                raise NothingToCommit(f"branch {branch!r} has nothing staged")
+                if not behind:
+                    raise NothingToCommit(f"branch {branch!r} has nothing staged")
+                head = await repository.commits.get(seen.branch.commit)
+                if says(head, description):
+                    return head
+            prepare = partial(_prepare, repository, description, allow_empty=allow_empty or behind, check=check)
             try:
                 landed = await land_on(repository, seen, seen.branch.sealed, prepare)
-            except NothingToCommit:  # another process took along what was staged: that leaves an empty one to be made
+            except TakenAlong:
                 if not left:
                     raise
+                asked = seen
             else:
                 return await repository.commits.get(landed)
     raise AssertionError("the last try returns or raises")

@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from typing import TypeAlias
 from weakref import WeakValueDictionary
 
 from headwater.blob.threads import running_loop
 from headwater.engine.limits import WAITING
+from headwater.refs.branches import Seen
 from headwater.staging.errors import Contended
+
+Look: TypeAlias = Callable[[], Awaitable[Seen]]
+"""Reads the record of a branch."""
 
 
 class Lanes:
@@ -27,24 +32,40 @@ class Lanes:
         self._of_threads: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()
 
     @asynccontextmanager
-    async def lane(self, branch: str) -> AsyncIterator[None]:
-        """Wait for one's turn on *branch*. Without an event loop, behind other threads that have none either."""
+    async def lane(self, branch: str, look: Look | None = None) -> AsyncIterator[Seen | None]:
+        """Wait for one's turn on *branch*. Without an event loop, behind other threads that have none either.
+
+        Whoever has to wait takes a *look* at the branch before, and is given what it was like.
+        """
         if running_loop() is None:
-            with self._lock_of_threads(branch):
-                yield
+            async with self._lane_of_threads(branch, look) as seen:
+                yield seen
             return
         if self._waiting.get(branch, 0) >= WAITING:
             raise Contended(f"{WAITING} commits and merges are waiting for branch {branch!r} already: try again later")
         lock = self._locks.setdefault(branch, asyncio.Lock())
         self._waiting[branch] = self._waiting.get(branch, 0) + 1
         try:
+            waits = lock.locked()
+            seen = await look() if look is not None and waits else None
             async with lock:
-                yield
+                if not waits:
+                    await asyncio.sleep(0)  # who has asked already, and was not heard yet, gets in line first
+                yield seen
         finally:
             self._waiting[branch] -= 1
             if not self._waiting[branch]:
                 del self._waiting[branch], self._locks[branch]
 
-    def _lock_of_threads(self, branch: str) -> threading.Lock:
+    @asynccontextmanager
+    async def _lane_of_threads(self, branch: str, look: Look | None) -> AsyncIterator[Seen | None]:
         with self._finding:
-            return self._of_threads.setdefault(branch, threading.Lock())
+            lock = self._of_threads.setdefault(branch, threading.Lock())
+        seen = None
+        if not lock.acquire(blocking=False):
+            seen = None if look is None else await look()
+            lock.acquire()
+        try:
+            yield seen
+        finally:
+            lock.release()

@@ -109,7 +109,7 @@ UPLOADS_SWEPT = 100
 """Ended uploads of long ago that are forgotten when another one ends: more than end meanwhile."""
 
 EMPTY_TRIES = 8
-"""Times that a commit which may be empty begins anew because commits of other processes took along what was staged."""
+"""Times that a commit begins anew because commits of other processes took along what was staged."""
 
 MAX_TREE_FILE = 256 * 1024 * 1024
 """Bytes of a tree that somebody else wrote: that of some ten thousand million entries."""

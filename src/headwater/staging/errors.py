@@ -13,6 +13,10 @@ class NothingToCommit(StagingError):
     """The branch holds no change against its head, so there is nothing that a commit would say."""
 
 
+class TakenAlong(NothingToCommit):
+    """There was something to commit, and somebody else committed it, or dropped it."""
+
+
 class Contended(StagingError):
     """Others were faster, again and again. Nothing was changed: try again when there is less going on."""
 

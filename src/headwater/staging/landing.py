@@ -17,7 +17,7 @@ from headwater.outside import Outside
 from headwater.refs.branch import Branch
 from headwater.refs.branches import Branches, Seen
 from headwater.staging.certainty import certainty
-from headwater.staging.errors import NothingToCommit
+from headwater.staging.errors import NothingToCommit, TakenAlong
 from headwater.staging.tokens import leaving
 from headwater.staging.tries import tries
 
@@ -53,7 +53,7 @@ async def land(
 ) -> str:
     """Land a commit of the sealed *tokens*, none for one that commits nothing staged. Returns the id of what landed.
 
-    Exactly one commit ever lands. `NothingToCommit` if the plan has no changes, or somebody else committed them. A
+    Exactly one commit ever lands. `NothingToCommit` if the plan has no changes, `TakenAlong` if others took them. A
     `StoreUnavailable` or `Contended` says that none did; whoever cannot know says `UnknownOutcome`.
     """
     what = f"committing to branch {seen.name!r}"
@@ -67,7 +67,7 @@ async def land(
                 return landed
             left = overlap(tokens, seen.branch.sealed)
             if nothing_left(tokens, left, seen.branch):
-                raise NothingToCommit(f"a commit that began later took what was staged on branch {seen.name!r} along")
+                raise TakenAlong(f"a commit that began later took what was staged on branch {seen.name!r} along")
             target = msgspec.structs.replace(seen.branch, sealed=seen.branch.sealed[:left])
             if plan is None or built_on is None or not same_ground(built_on, target):
                 plan, built_on = await prepare(target), target

@@ -80,13 +80,20 @@ def _check_commits(record: Record, audit: Audit) -> None:
             contents = audit.contents[move.record.commit]
             _check_seen(record, operation, contents, paths, start=operation.start, end=operation.end)
             before = audit.contents[audit.commits[move.record.commit].parents[0]]
-            assert operation.empty or contents != before, f"{what} landed and changes nothing"
+            changes = contents != before or operation.empty or _overtaken(audit, operation, move)
+            assert changes, f"{what} landed and changes nothing"
             changed = {path for path in contents | before if contents.get(path) != before.get(path)}
             foreign = changed - {*paths, FIRST}
             assert not foreign, f"{what} changes {foreign}, which nobody wrote on this branch"
         if operation.outcome is Outcome.NOTHING:
             contents = audit.contents[_head_at(record, operation.branch, operation.end)]
             _check_seen(record, operation, contents, paths, start=operation.start, end=operation.end)
+
+
+def _overtaken(audit: Audit, operation: Operation, landed: Move) -> bool:
+    """Whether another commit landed while *operation* ran: it may have taken along all that there was to commit."""
+    others = (move for move in audit.landings if move.branch == operation.branch)
+    return any(operation.start < move.at < landed.at for move in others)
 
 
 def _check_told(operation: Operation, landed: list[Move], what: str) -> None:
