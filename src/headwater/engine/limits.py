@@ -27,6 +27,12 @@ INDEX_SIZE = 1000
 DECODED = 8
 """Times the memory that a delta takes which was decoded, beside its bytes."""
 
+OWN_KEYS = 16 * 1024 * 1024
+"""Bytes of keys that commits changed, which are kept for one repository: those of some 40,000 commits of one file."""
+
+OWN_KEYS_SIZE = 200
+"""Bytes that a key among them takes, and a commit."""
+
 LOG_CACHE = 1 << 20
 """Bytes of the reference log that are kept in memory: its newest commits, for the next one to be made on top."""
 

@@ -58,14 +58,30 @@ async def all_commits(repository: Repository) -> AsyncIterator[Commit]:
 async def _touched(repository: Repository, paths: Sequence[str], commits: Sequence[Commit]) -> Sequence[bool]:
     keys = frozenset(key_of(path) for path in paths if not path.endswith("/"))
     prefixes = tuple(prefix_of(path) for path in paths if path.endswith("/"))
-    return await together([partial(touches, repository, commit, keys, prefixes) for commit in commits])
+    verdicts = [touches_itself(repository, commit, keys, prefixes) for commit in commits]
+    unsure = [commit for commit, verdict in zip(commits, verdicts, strict=True) if verdict is None]
+    if unsure:
+        told = iter(await together([partial(touches, repository, commit, keys, prefixes) for commit in unsure]))
+        return [next(told) if verdict is None else verdict for verdict in verdicts]
+    return [bool(verdict) for verdict in verdicts]
+
+
+def touches_itself(
+    repository: Repository, commit: Commit, keys: frozenset[str], prefixes: tuple[str, ...]
+) -> bool | None:
+    """What `touches` answers, if the record of *commit* tells; else None."""
+    own = repository.own_keys(commit)
+    if own is None:
+        return None
+    return not keys.isdisjoint(own) or (bool(prefixes) and any(key.startswith(prefixes) for key in own))
 
 
 async def touches(repository: Repository, commit: Commit, keys: frozenset[str], prefixes: tuple[str, ...] = ()) -> bool:
     """Whether *commit* changed something at one of *keys* or under one of *prefixes*, against its first parent."""
-    index = await repository.index_of(commit.id) if commit.own is None else repository.index_at(commit)
-    if index.own is not None:
-        return not keys.isdisjoint(index.own) or any(key.startswith(prefixes) for key in index.own)
+    told = touches_itself(repository, commit, keys, prefixes)
+    if told is not None:
+        return told
+    index = await repository.index_of(commit.id)
     parent = await repository.index_of(commit.parents[0]) if commit.parents else repository.empty_index()
     for key in keys:
         if any(change.key == key for change in await diff(parent, index, prefix=key, amount=1)):

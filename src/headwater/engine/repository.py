@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -11,10 +11,11 @@ from headwater.blob import BlobStore
 from headwater.engine.block_lists import BlockLists
 from headwater.engine.errors import ReadOnly
 from headwater.engine.lanes import Lanes
-from headwater.engine.limits import DECODED, INDEX_CACHE, INDEX_SIZE, LOG_CACHE
+from headwater.engine.limits import DECODED, INDEX_CACHE, INDEX_SIZE, LOG_CACHE, OWN_KEYS, OWN_KEYS_SIZE
 from headwater.history import Commit, CommitStore
 from headwater.history.cache import Cache
 from headwater.index import Index, IndexRecord, IndexStore
+from headwater.index.delta import own_keys
 from headwater.kv import Store
 from headwater.metrics import Metrics
 from headwater.outside import Outside
@@ -85,6 +86,7 @@ class Repository:
         self.block_lists = BlockLists(blobs)
         self._index_store = index
         self._indexes: Cache[str, Index] = Cache(INDEX_CACHE)
+        self._own_keys: Cache[str, Sequence[str]] = Cache(OWN_KEYS)
 
     @property
     def name(self) -> str:
@@ -109,6 +111,16 @@ class Repository:
     def index_at(self, commit: Commit) -> Index:
         """The index of *commit* as far as its record tells: enough for what it changed itself."""
         return self._indexes.get(commit.id) or Index(self._index_store, record_of(commit, None), of=commit.id)
+
+    def own_keys(self, commit: Commit) -> Sequence[str] | None:
+        """The keys that *commit* changed itself, in order; None if they are too many to tell without a diff."""
+        if commit.own is None:
+            return None
+        known = self._own_keys.get(commit.id)
+        if known is None:
+            known = own_keys(commit.own[1:], of=f"the delta of {commit.id}")
+            self._own_keys.put(commit.id, known, OWN_KEYS_SIZE + len(known) * OWN_KEYS_SIZE)
+        return known
 
     def remember_index(self, identity: str, index: Index) -> Index:
         record = index.record

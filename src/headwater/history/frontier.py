@@ -71,17 +71,19 @@ class Frontier:
     async def add_parents(self, commit: Commit) -> None:
         """Let the parents of *commit* come."""
         parents = [parent for parent in self._lineage(commit) if parent not in self._waiting]
-        if not all(self._known(parent) for parent in parents):
+        found = [self._known(parent) for parent in parents]
+        if None in found:
             await self._fetch([commit, *self._waiting.values(), *self._fetched.values()])
-        for parent in parents:
-            fetched = self._fetched.pop(parent) if parent in self._fetched else await self._commits.get(parent)
-            self.add(fetched)
+            found = [self._known(parent) for parent in parents]
+        for parent, known in zip(parents, found, strict=True):
+            self._fetched.pop(parent, None)
+            self.add(known or await self._commits.get(parent))
 
-    def _known(self, identity: str) -> bool:
-        return identity in self._fetched or self._commits.cached(identity) is not None
+    def _known(self, identity: str) -> Commit | None:
+        return self._fetched.get(identity) or self._commits.cached(identity)
 
     async def _fetch(self, children: Sequence[Commit]) -> None:
-        missing = {parent for child in children for parent in self._lineage(child) if not self._known(parent)}
+        missing = {parent for child in children for parent in self._lineage(child) if self._known(parent) is None}
         chains = [child for child in children if child.parents and child.parents[0] in missing]
         share = max(1, self._ahead // max(1, len(chains)))
         spans = [span for child in chains for span in behind(child.clock, share)]

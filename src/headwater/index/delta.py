@@ -44,6 +44,16 @@ class _Line(msgspec.Struct, frozen=True, array_like=True):
     entry: Stored | None
 
 
+class _Key(msgspec.Struct, frozen=True, array_like=True):
+    """What of a line says at which key it is."""
+
+    keep: int
+    append: bytes
+    action: msgspec.Raw
+    entry: msgspec.Raw
+
+
+_keys_decoder = msgspec.msgpack.Decoder(list[_Key])
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(list[_Line])
 
@@ -93,6 +103,19 @@ def decode_own(part: bytes, *, of: str = "a delta") -> Edits:
 def decode_inherited(part: bytes, *, of: str = "a delta") -> Edits:
     """The inverse of `encode_inherited`. Raises `Corrupt`, naming *of*."""
     return _decode(part, of, inherited=True)
+
+
+def own_keys(part: bytes, *, of: str = "a delta") -> tuple[str, ...]:
+    """The keys alone of what `encode_own` made, for who looks through many: a fourth of what decoding takes."""
+    keys: list[str] = []
+    before = b""
+    try:
+        for line in _keys_decoder.decode(part[DIGEST:]) if part else ():
+            before = before[: line.keep] + line.append
+            keys.append(before.decode())
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise Corrupt(of, str(error)) from None
+    return tuple(keys)
 
 
 def _lines(edits: Mapping[str, Edit], known: Lines, add: Action, remove: Action) -> Lines:
