@@ -65,19 +65,24 @@ async def commit(
         for left in reversed(range(EMPTY_TRIES)):
             seen = await seal(repository.branches, repository.outside, branch)
             behind = asked is not None and was_taken_along(asked.branch, seen.branch)
-            if seen.branch.clean and not allow_empty:
+            clean = seen.branch.clean
+            if clean and not allow_empty:
                 if not behind:
                     raise NothingToCommit(f"branch {branch!r} has nothing staged")
                 head = await repository.commits.get(seen.branch.commit)
                 if says(head, description):
                     return head
-            prepare = partial(_prepare, repository, description, allow_empty=allow_empty or behind, check=check)
+            empty = allow_empty or (clean and behind)
+            prepare = partial(_prepare, repository, description, allow_empty=empty, check=check)
             try:
                 landed = await land_on(repository, seen, seen.branch.sealed, prepare)
             except TakenAlong:
                 if not left:
                     raise
                 asked = seen
+            except NothingToCommit:
+                if not behind or not left:
+                    raise
             else:
                 return await repository.commits.get(landed)
     raise AssertionError("the last try returns or raises")

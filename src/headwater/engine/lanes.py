@@ -49,7 +49,7 @@ class Lanes:
             waits = lock.locked()
             seen = await look() if look is not None and waits else None
             async with lock:
-                if not waits:
+                if look is not None and not waits:
                     await asyncio.sleep(0)  # who has asked already, and was not heard yet, gets in line first
                 yield seen
         finally:

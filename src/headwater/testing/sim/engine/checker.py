@@ -80,7 +80,7 @@ def _check_commits(record: Record, audit: Audit) -> None:
             contents = audit.contents[move.record.commit]
             _check_seen(record, operation, contents, paths, start=operation.start, end=operation.end)
             before = audit.contents[audit.commits[move.record.commit].parents[0]]
-            changes = contents != before or operation.empty or _overtaken(audit, operation, move)
+            changes = contents != before or operation.empty or _overtaken(record, audit, operation, move)
             assert changes, f"{what} landed and changes nothing"
             changed = {path for path in contents | before if contents.get(path) != before.get(path)}
             foreign = changed - {*paths, FIRST}
@@ -90,10 +90,14 @@ def _check_commits(record: Record, audit: Audit) -> None:
             _check_seen(record, operation, contents, paths, start=operation.start, end=operation.end)
 
 
-def _overtaken(audit: Audit, operation: Operation, landed: Move) -> bool:
-    """Whether another commit landed while *operation* ran: it may have taken along all that there was to commit."""
-    others = (move for move in audit.landings if move.branch == operation.branch)
-    return any(operation.start < move.at < landed.at for move in others)
+def _overtaken(record: Record, audit: Audit, operation: Operation, landed: Move) -> bool:
+    """Whether another commit landed while *operation* ran, which may have taken along all that there was to commit, and
+    *landed*, which changes nothing, drops nothing either."""
+    here = [move for move in record.moves if move.branch == operation.branch]
+    before = here[here.index(landed) - 1]
+    others = [move for move in audit.landings if move.branch == operation.branch]
+    overtaken = any(operation.start < move.at < landed.at for move in others)
+    return overtaken and before.record.sealed == landed.record.sealed
 
 
 def _check_told(operation: Operation, landed: list[Move], what: str) -> None:

@@ -167,6 +167,10 @@ async def _overlaid_once(repository: Repository, branch: Branch) -> Index:
     return await _overlaid(repository, branch)
 
 
+def _staged_before(asked: Branch, now: Branch) -> bool:  # noqa: ARG001  (a guard's)
+    return not asked.clean
+
+
 _landing = CommitStore.landing
 
 
@@ -332,6 +336,11 @@ MUTATIONS: dict[str, Mutation] = {
         "a commit whose tokens were compacted meanwhile takes them for committed",
         "compactions",
         {f"{_STAGING}.landing:nothing_left": _nothing_sealed},
+    ),
+    "dropped-is-taken-along": Mutation(
+        "a commit takes what was staged and is no more for committed by others, without a look at the head",
+        "a clear day",
+        {"headwater.engine.commit:was_taken_along": _staged_before},
     ),
     "condition-late": Mutation(
         "a conditional write that finds itself under a sealed token takes itself for safe",
