@@ -39,8 +39,8 @@ class Mutation(msgspec.Struct, frozen=True):
     story: str
     """In which of the stories it is missed."""
 
-    replaced: dict[str, Callable[..., Any]]
-    """The functions that stand for the guard, as `module:name`, and what takes the place of each."""
+    replaced: dict[str, Any]
+    """The functions and limits that stand for the guard, as `module:name`, and what takes the place of each."""
 
     seeds: int = 200
     """Within how many seeds it is caught."""
@@ -333,9 +333,9 @@ MUTATIONS: dict[str, Mutation] = {
         {"headwater.history:CommitStore.landing": _landing_indexed},
     ),
     "compacted-is-committed": Mutation(
-        "a commit whose tokens were compacted meanwhile takes them for committed",
+        "a commit whose tokens were compacted meanwhile takes them for committed, and does not look again",
         "compactions",
-        {f"{_STAGING}.landing:nothing_left": _nothing_sealed},
+        {f"{_STAGING}.landing:nothing_left": _nothing_sealed, "headwater.engine.commit:EMPTY_TRIES": 1},
     ),
     "dropped-is-taken-along": Mutation(
         "a commit takes what was staged and is no more for committed by others, without a look at the head",
