@@ -6,7 +6,7 @@ A guard is a small public function of the engine. What replaces it does what one
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any
