@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+
 import pytest
 
 from headwater.engine import branches, compaction, diff, merge, read, reset, write
@@ -238,6 +240,34 @@ class TestOnce:
                 await add(repository, file="x")
                 await commit(repository, "main", description())
         assert await text_of(repository, "main@", "file") == "oncexxx"
+
+    @pytest.mark.parametrize("as_stream", [False, True])
+    @pytest.mark.parametrize("path", ["file", "another"])
+    async def test_an_id_that_is_used_for_other_bytes_changes_nothing(self, path: str, *, as_stream: bool) -> None:
+        repository = await repository_of()
+        receipt = await append(repository, "main", "file", b"once")
+        first = await commit(repository, "main", description())
+
+        async def stream() -> AsyncIterator[bytes]:
+            yield b"oth"
+            yield b"er"
+
+        for again in (False, True):
+            body = stream() if as_stream else b"other"
+            with pytest.raises(BadRequest, match="4 other bytes"):
+                await append(repository, "main", path, body, id=receipt.id, again=again)
+        assert await text_of(repository, first.id, "file") == await text_of(repository, "main", "file") == "once"
+
+    async def test_a_stream_is_repeated_like_bytes(self) -> None:
+        repository = await repository_of()
+        receipt = await append(repository, "main", "file", b"once")
+
+        async def stream() -> AsyncIterator[bytes]:
+            yield b"on"
+            yield b"ce"
+
+        await append(repository, "main", "file", stream(), id=receipt.id, again=True)
+        assert await text_of(repository, "main", "file") == "once"
 
     async def test_it_is_found_however_long_ago_it_was_committed(self) -> None:
         repository = await repository_of()

@@ -199,6 +199,16 @@ def test_any_tool_writes_to_its_path_and_reads_at_its_uri(tmp_path: Path) -> Non
         assert (main.get("out/part=1/file"), main.get("by/name")) == (b"from outside", b"by name")
 
 
+@pytest.mark.parametrize("path", ["../x", "a/../../b", "..", ".", "/a", "a//b", "a\0b", "x" * 300])
+def test_no_path_leads_out_of_a_workspace(tmp_path: Path, path: str) -> None:
+    with headwater.open(tmp_path / "lake", durability="os") as lake:
+        workspace = headwater.Workspace(lake.create_repo("sales").branch("main"))
+        for call in (workspace.path, lambda path: workspace.put(path, b"x")):
+            with pytest.raises(headwater.HeadwaterError):
+                call(path)
+        assert not [each for each in (tmp_path / "lake" / "objects").rglob("workspaces/*") if each.is_file()]
+
+
 def test_a_listing_is_paged_and_seeks_past_common_prefixes(workspace: headwater.Workspace) -> None:
     for number in range(30):
         workspace.put(f"many/{number % 3}/{number:02d}", b"x")

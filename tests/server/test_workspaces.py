@@ -147,6 +147,40 @@ def test_the_gateway_reads_and_writes_a_workspace(
         s3.put_object(Bucket=repository, Key=f"{ref}/late", Body=b"late")
 
 
+def test_a_copy_from_a_workspace_has_bytes_of_its_own(s3: Any, repository: str, workspace: dict[str, Any]) -> None:
+    """What is copied must not change with the workspace, where it may be written over."""
+    source = {"Bucket": repository, "Key": f"{workspace['ref']}/a"}
+    s3.put_object(**source, Body=b"first")
+    s3.copy_object(
+        Bucket=repository, Key="main/copy", CopySource=source, Metadata={"a": "b"}, MetadataDirective="REPLACE"
+    )
+    s3.copy_object(Bucket=repository, Key=f"{workspace['ref']}/copy", CopySource=source)
+    about = {"Bucket": repository, "Key": "main/part"}
+    about["UploadId"] = s3.create_multipart_upload(**about)["UploadId"]
+    part = s3.upload_part_copy(**about, PartNumber=1, CopySource=source)["CopyPartResult"]
+    s3.put_object(**source, Body=b"other")
+    s3.complete_multipart_upload(**about, MultipartUpload={"Parts": [{"PartNumber": 1, "ETag": part["ETag"]}]})
+    for key in ("main/copy", "main/part", f"{workspace['ref']}/copy"):
+        assert s3.get_object(Bucket=repository, Key=key)["Body"].read() == b"first", key
+    assert s3.head_object(Bucket=repository, Key="main/copy")["Metadata"] == {"a": "b"}
+
+
+def test_a_workspace_that_nobody_began_holds_nothing(s3: Any, repository: str, workspace: dict[str, Any]) -> None:
+    made_up = workspace["ref"][:-64] + "0" * 64
+    for read in (s3.get_object, s3.get_object_tagging):
+        with refused("NoSuchKey", 404):
+            read(Bucket=repository, Key=f"{made_up}/kept")
+    assert s3.list_objects_v2(Bucket=repository, Prefix=f"{made_up}/")["KeyCount"] == 0
+    with refused("InvalidArgument", 400):
+        s3.put_object(Bucket=repository, Key=f"{made_up}/a", Body=b"x")
+
+
+def test_what_the_store_beneath_cannot_hold_is_told(s3: Any, repository: str, workspace: dict[str, Any]) -> None:
+    s3.put_object(Bucket=repository, Key=f"{workspace['ref']}/a", Body=b"x")
+    with refused("NotImplemented", 501):
+        s3.put_object(Bucket=repository, Key=f"{workspace['ref']}/a/b", Body=b"x")
+
+
 def test_bytes_that_are_not_those_announced_are_not_in_the_workspace(
     s3: Any, repository: str, workspace: dict[str, Any]
 ) -> None:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from headwater.blob.namespace import HOUR, parse_data_name, span
+from headwater.blob.namespace import HOUR, WORKSPACES, parse_data_name, span
 from headwater.engine.addresses import is_foreign
 from headwater.engine.limits import HOLD
 from headwater.engine.read import stat
 from headwater.engine.repository import Repository
+from headwater.engine.workspaces.ids import workspace_of
 from headwater.index import Entry
 from headwater.staging.tries import tries
 
@@ -32,6 +33,14 @@ async def held(repository: Repository, ref: str, path: str) -> Entry:
         if is_in_time(repository, began):
             return found
     raise AssertionError("tries never end quietly")
+
+
+def is_lasting(ref: str, found: Entry) -> bool:
+    """Whether an entry that was *found* at *ref* can be staged elsewhere as it is.
+
+    Not if it is an object of a workspace: that may be written over as long as no commit refers to it.
+    """
+    return workspace_of(ref) is None or not any(block.address.startswith(WORKSPACES) for block in found.blocks)
 
 
 async def note(repository: Repository, addresses: Sequence[str]) -> None:

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from headwater.blob import Body
-from headwater.blob.namespace import WORKSPACES, data_name
+from headwater.blob.namespace import data_name
 from headwater.engine.conditional import Condition, write_if
-from headwater.engine.copies import held
+from headwater.engine.copies import held, is_lasting
 from headwater.engine.errors import BadRequest
 from headwater.engine.limits import MAX_DELETES
 from headwater.engine.paths import check_journaled, key_of, path_of
@@ -135,7 +135,7 @@ async def copy(repository: Repository, branch: str, path: str, source_ref: str, 
         found = await stat(repository, source_ref, source)
         return await copy_object(repository, workspace.id, path, found, content(repository, found).chunks)
     found = await held(repository, source_ref, source)
-    if workspace_of(source_ref) is not None and found.blocks and found.blocks[0].address.startswith(WORKSPACES):
+    if not is_lasting(source_ref, found):
         return await put(repository, branch, path, content(repository, found).chunks)
     entry = msgspec.structs.replace(found, key=key_of(path), modified=repository.outside.now())
     await stage(repository, branch, entry)

@@ -14,6 +14,7 @@ from headwater.engine.paths import check_journaled, key_of
 from headwater.engine.repository import Repository
 from headwater.files.errors import NotAppendable
 from headwater.files.limits import APPEND_TRIES
+from headwater.files.once import put_once
 from headwater.index import Block, encode_edit
 from headwater.kv import UnknownOutcome
 from headwater.staging.journal import is_stamp, journal_key, moment_of
@@ -60,11 +61,13 @@ async def append(
     block: Block | None = None
     if body != b"":
         address = data_name(moment_of(stamp), stamp)
-        if isinstance(body, bytes) and id is None:
-            stored = await repository.blobs.put_unseen(address, body)
-        else:  # what is tried again may be there already
-            stored = await repository.blobs.put(address, body)
-        block = Block(address, 0, stored.size) if stored.size else None
+        blobs = repository.blobs
+        if id is not None:  # there may be something already
+            size = await put_once(blobs, address, body, f"append {id} to {path!r}")
+        else:
+            stored = await (blobs.put_unseen(address, body) if isinstance(body, bytes) else blobs.put(address, body))
+            size = stored.size
+        block = Block(address, 0, size) if size else None
     appended = Appended(key, block, moment_of(stamp), content_type, dict(metadata))
     await stage_append(repository, branch, appended, stamp, again=again)
     return Receipt(stamp, path, 0 if block is None else block.length)

@@ -8,7 +8,9 @@ from headwater.engine.repository import Repository
 from headwater.engine.workspaces.ids import parse_id
 from headwater.engine.workspaces.layer import WorkspaceLayer
 from headwater.engine.workspaces.state import State, usable
+from headwater.history import CommitNotFound
 from headwater.index import Index
+from headwater.refs.errors import RefNotFound
 
 
 class WorkspaceGround(msgspec.Struct, frozen=True):
@@ -20,8 +22,12 @@ class WorkspaceGround(msgspec.Struct, frozen=True):
 
 
 async def ground_of_workspace(repository: Repository, id: str) -> WorkspaceGround:  # noqa: A002  (it is one)
-    """What there is to read, or `WorkspaceClosed`. One request."""
-    return await ground_at(repository, id, await usable(repository, id))
+    """What there is to read, or `WorkspaceClosed`; `RefNotFound` if nobody began it here. One request."""
+    state = await usable(repository, id)
+    try:
+        return await ground_at(repository, id, state)
+    except CommitNotFound:  # anybody can make up an id
+        raise RefNotFound(f"there is no workspace {id}: {repository.name!r} has no such commit to base it on") from None
 
 
 async def ground_at(repository: Repository, id: str, state: State) -> WorkspaceGround:  # noqa: A002  (it is one)

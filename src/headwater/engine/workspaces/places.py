@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
+from headwater.blob.names import check_bound
 from headwater.blob.namespace import workspace_name, workspace_prefix
 from headwater.engine.errors import BadRequest
 
@@ -18,6 +19,7 @@ def place_of(namespace: str, directory: Path | None, id: str, path: str, scheme:
     *directory* is the one that the namespace is, where it is one.
     """
     name = workspace_name(id, path) if path else workspace_prefix(id).rstrip("/")
+    check_bound(name)  # no path that leads out of the workspace, and none that could not be read back
     parts = urlsplit(namespace)
     if parts.scheme == "mem":
         raise BadRequest("this repository is in the memory of this process: no other tool can write to it")

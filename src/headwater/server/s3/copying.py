@@ -1,4 +1,4 @@
-"""CopyObject: within a repository no byte is copied, between two they stream from one to the other."""
+"""CopyObject: within a repository no byte is copied, but to or from a workspace; between two they stream across."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import hashlib
 import msgspec
 
 from headwater.engine import read
+from headwater.engine.copies import is_lasting
 from headwater.engine.paths import key_of
 from headwater.engine.repository import Repository
 from headwater.engine.write import StoredBytes
@@ -17,7 +18,7 @@ from headwater.server.s3.call import Call
 from headwater.server.s3.checksums import Algorithm, Checksum, algorithm_of, checksum_in, digest_of
 from headwater.server.s3.conditions import check_source, of_write
 from headwater.server.s3.errors import S3Error
-from headwater.server.s3.keys import source_of
+from headwater.server.s3.keys import locate, source_of
 from headwater.server.s3.metadata import (
     CHECKSUM,
     PART_CHECKSUMS,
@@ -46,9 +47,9 @@ async def copy_object(call: Call) -> Response:
     await place.check_writable()
     condition = of_write(call)
     algorithm = algorithm_of(call.request, "x-amz-checksum-algorithm")
-    source, found = await source_entry(call)
+    source, found, lasting = await source_entry(call)
     attributes = _attributes(call, found)
-    if source is repository:
+    if source is repository and (lasting or place.copies_bytes):
         known = await _with_checksum(repository, found, algorithm)
         entry = msgspec.structs.replace(
             found,
@@ -69,8 +70,9 @@ async def copy_object(call: Call) -> Response:
     return _copied(entry)
 
 
-async def source_entry(call: Call) -> tuple[Repository, Entry]:
-    """What `x-amz-copy-source` names, if the caller may read it and the conditions on it hold."""
+async def source_entry(call: Call) -> tuple[Repository, Entry, bool]:
+    """What `x-amz-copy-source` names, if the caller may read it and the conditions on it hold; and whether its bytes
+    may be referred to from elsewhere."""
     source = source_of(call.header("x-amz-copy-source") or "")
     call.require_of(source.bucket, "fs:ReadObject", source.key)
     repository = await call.services.repositories.get(source.bucket)
@@ -79,7 +81,7 @@ async def source_entry(call: Call) -> tuple[Repository, Entry]:
     place, path = call.place_of(repository, source.key)
     entry = await place.held(path)
     check_source(call, entry)
-    return repository, entry
+    return repository, entry, is_lasting(locate(source.key).ref, entry)
 
 
 async def digested(

@@ -77,6 +77,7 @@ CODES = {
     "Forbidden": "AccessDenied",
     "LimitExceeded": "InvalidArgument",
     "MalformedXML": "MalformedXML",
+    "NotSupported": "NotImplemented",
     "NotAuthenticated": "AccessDenied",
     "NotSignedIn": "AccessDenied",
     "NothingToMatch": "NoSuchKey",

@@ -100,10 +100,11 @@ async def upload_part_copy(call: Call) -> Response:
     number = _part_number(call)
     repository = await call.repository()
     found = await _found(call, repository)
-    source, entry = await source_entry(call)
+    source, entry, lasting = await source_entry(call)
+    shared = source is repository and lasting
     part_of = _range(call.header("x-amz-copy-source-range"), entry)
     algorithm = _algorithm(found.upload)
-    if source is repository:
+    if shared:
         md5, checksum = await digested(repository, entry, part_of, algorithm)
         blocks = await few(repository.block_lists, pieces_between(entry.blocks, part_of.start, part_of.end))
     else:
@@ -120,7 +121,7 @@ async def upload_part_copy(call: Call) -> Response:
         repository.outside.now(),
         blocks,
         "" if checksum is None else checksum.kept(),
-        copied=source is repository,
+        copied=shared,
     )
     await uploads.add(repository, found.upload, part)
     rows = [text("ETag", f'"{md5}"'), text("LastModified", moment(part.at))]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import msgspec
 
@@ -48,6 +48,9 @@ if they are not the bytes that were announced, and then there is no object."""
 class Place(Protocol):
     """Where keys with one first part lead."""
 
+    copies_bytes: ClassVar[bool]
+    """Whether `stage` copies the bytes of what is staged, so that it does not matter what becomes of those."""
+
     async def stat(self, path: str) -> Entry:
         """What is at *path*, or `PathNotFound`."""
 
@@ -85,6 +88,8 @@ def place_of(services: Services, repository: Repository, first: str) -> Place:
 
 class ReferencePlace:
     """A branch, or any other reference: a tag, a commit, an expression. Only a branch takes writes."""
+
+    copies_bytes: ClassVar[bool] = False
 
     def __init__(self, services: Services, repository: Repository, ref: str) -> None:
         self._services = services
@@ -162,6 +167,8 @@ class ReferencePlace:
 
 class WorkspacePlace(ReferencePlace):
     """A workspace. Objects lie at their paths in the bucket below: what is written is moved there when it is whole."""
+
+    copies_bytes: ClassVar[bool] = True
 
     def __init__(self, services: Services, repository: Repository, workspace: WorkspaceRef) -> None:
         super().__init__(services, repository, str(workspace))
