@@ -250,6 +250,38 @@ def test_an_address_makes_no_more_requests_than_it_may_and_metrics_can_be_off(tm
         assert answer.status_code == 404
 
 
+def test_whom_a_proxy_asks_for_is_believed_if_the_proxy_is(tmp_path: Path) -> None:
+    log = tmp_path / "access.log"
+    with serving(tmp_path, trusted_proxies="127.0.0.1, 10.0.0.0/8", access_log=str(log)) as server:
+        told = {
+            "203.0.113.9": "203.0.113.9",
+            "198.51.100.1, 203.0.113.9": "203.0.113.9",  # whoever asks may make up what stands before
+            "203.0.113.9, 10.1.2.3": "203.0.113.9",
+            "203.0.113.9, nonsense": "127.0.0.1",
+            "2001:db8::1": "2001:db8::1",
+        }
+        for number, forwarded in enumerate(told):
+            headers = {"x-forwarded-for": forwarded, "x-request-id": f"of-{number}"}
+            assert httpx.get(f"{server.api}/user", headers=headers, auth=server.login).status_code == 200
+        deadline = time.monotonic() + 30
+        while len(found := [line["client"] for line in lines_of(log) if "of-" in line["request_id"]]) < len(told):
+            assert time.monotonic() < deadline
+        assert found == list(told.values())
+        login = {"access_key_id": server.access_key_id, "secret_access_key": server.secret_access_key}
+        for scheme, secure in (("https", True), ("http", False)):
+            answer = httpx.post(f"{server.api}/auth/login", json=login, headers={"x-forwarded-proto": scheme})
+            assert ("; Secure" in answer.headers["set-cookie"]) == secure
+
+
+def test_whom_anybody_else_asks_for_is_passed_over(watched: Watched, client: httpx.Client) -> None:
+    identity = f"made-up-{os.getpid()}"
+    client.get("/user", headers={"x-forwarded-for": "203.0.113.9", "x-request-id": identity})
+    deadline = time.monotonic() + 30
+    while not (found := [line for line in lines_of(watched.log) if line["request_id"] == identity]):
+        assert time.monotonic() < deadline
+    assert found[0]["client"] == "127.0.0.1"
+
+
 def test_a_server_with_a_certificate_speaks_tls_alone(tmp_path: Path) -> None:
     certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
     make_certificate(certificate, key)

@@ -63,6 +63,7 @@ def test_credentials_are_a_table_or_pairs(tmp_path: Path) -> None:
         ('admin_access_key_id = "AKIA"', "admin_secret_access_key"),
         ('kv = "postgresql://db/lake"', "storage"),
         ('kv = "postgresql://db/lake"\nstorage = "s3://bucket"', "secret"),
+        ('trusted_proxies = ["10.0.0.0/33"]', "trusted_proxies: '10.0.0.0/33'"),
         ("workers = ", "headwater.toml"),
     ],
 )

@@ -30,6 +30,7 @@ OPTIONS = {
     "tls_certificate": ("FILE", "A certificate in PEM; with its key, the server speaks HTTPS."),
     "tls_key": ("FILE", "The key of the certificate."),
     "import_from": ("DIR,…", "Directories of this machine that objects may be imported from."),
+    "trusted_proxies": ("NET,…", "Reverse proxies that are believed whom they ask for."),
     "max_upload": ("BYTES", "The size of an object that may be uploaded."),
     "max_requests": ("N", "Requests that a worker works on at a time."),
     "request_seconds": ("N", "How long a request may take."),

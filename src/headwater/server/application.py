@@ -13,6 +13,7 @@ from headwater.server.beginning import CannotStart
 from headwater.server.http import ClientGone, Receive, Request, Response, Scope, Send, send
 from headwater.server.limits import MAX_TARGET
 from headwater.server.observing import Observed, Observer, Service
+from headwater.server.proxies import Proxies
 from headwater.server.rates import Rates
 from headwater.server.refusals import Overdue, TargetTooLong, TooManyRequests
 
@@ -46,6 +47,7 @@ class Running(msgspec.Struct, frozen=True):
     rooms: Rooms
     observer: Observer
     rates: Rates
+    proxies: Proxies
     stop: Callable[[], Awaitable[None]]
 
 
@@ -87,6 +89,7 @@ class Application:
         running = self._running
         assert running is not None  # noqa: S101  (no server sends a request before the application has started)
         observer = running.observer
+        running.proxies.see_through(scope)
         request = Request(scope, receive)
         room, service = room_of(running.rooms, request)
         observed = observer.begin(request, service)

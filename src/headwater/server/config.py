@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias, get_args, get_origin
 import msgspec
 
 from headwater.errors import HeadwaterError
+from headwater.server.proxies import network_of
 
 PREFIX = "HEADWATER_"
 DEFAULT_DATA = "headwater-data"
@@ -88,6 +89,9 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     requests_per_second: float = 0
     """Requests a second that one address may make of one worker, with two seconds' worth at once; 0: any number."""
+
+    trusted_proxies: list[str] = []
+    """Addresses and networks of reverse proxies, whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed."""
 
     metrics: bool = True
     """Whether `/metrics` answers. It tells names of repositories and branches, to anybody who can reach it."""
@@ -226,6 +230,13 @@ def _check(settings: Settings) -> None:
             raise BadConfiguration(f"{name}={getattr(settings, name)}: it is 1 at least")
     if settings.requests_per_second < 0:
         raise BadConfiguration(f"requests_per_second={settings.requests_per_second}: it is 0, for any number, or more")
+    for network in settings.trusted_proxies:
+        try:
+            network_of(network)
+        except ValueError:
+            raise BadConfiguration(
+                f"trusted_proxies: {network!r}: write addresses and networks, as 10.0.0.0/8"
+            ) from None
     if bool(settings.tls_certificate) != bool(settings.tls_key):
         raise BadConfiguration("tls_certificate and tls_key go together: set both, or none")
     if bool(settings.admin_access_key_id) != bool(settings.admin_secret_access_key):

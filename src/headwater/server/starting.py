@@ -32,6 +32,7 @@ from headwater.server.logs import Log
 from headwater.server.observing import Observer
 from headwater.server.pages import Pages
 from headwater.server.protection import RepositorySettings
+from headwater.server.proxies import Proxies
 from headwater.server.pulls import Pulls
 from headwater.server.rates import Rates
 from headwater.server.s3.gateway import Gateway
@@ -97,7 +98,7 @@ def application(settings: Settings, beginning: Beginning, shared: Path) -> Appli
             await telemetry.aclose()
 
         rates = Rates(settings.requests_per_second, services.outside.elapsed)
-        return Running(rooms_of(services), observer, rates, stop)
+        return Running(rooms_of(services), observer, rates, Proxies(settings.trusted_proxies), stop)
 
     return Application(start)
 
