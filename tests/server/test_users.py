@@ -142,3 +142,30 @@ def test_a_login_gives_a_token_and_a_cookie(server: Headwater, somebody: str, ad
         unknown = browser.post("/auth/login", json={**document, "access_key_id": "AKIAJNOBODYNOBODYNOQ"})
     assert (wrong.status_code, unknown.status_code) == (401, 401)
     assert wrong.json() == unknown.json()
+
+
+def test_who_may_delete_nothing_is_not_told_which_repositories_there_are(
+    server: Headwater, admin: Any, somebody: str, repository: str
+) -> None:
+    delete = client_of(server, admin, somebody).objects_api.delete_objects
+    for paths, statuses in ((["a"], [403]), ([], [])):
+        there, absent = (delete(name, "main", sdk.PathList(paths=paths)) for name in (repository, f"{repository}-x"))
+        assert [error.status_code for error in there.errors] == statuses
+        assert str(there).replace(repository, "") == str(absent).replace(f"{repository}-x", "")
+
+
+def test_whose_a_namespace_is_only_those_are_told_who_may_know(
+    server: Headwater, admin: Any, somebody: str, repository: str
+) -> None:
+    mine = f"mine-{secrets.token_hex(4)}"
+    create = policy("fs:CreateRepository", f"arn:lakefs:fs:::repository/{mine}")
+    attach = policy("fs:AttachStorageNamespace", "arn:lakefs:fs:::namespace/*")
+    for each in (create, attach):
+        admin.create_policy(each)
+        admin.attach_policy_to_user(somebody, each.id)
+    creation = {"name": mine, "storage_namespace": f"local://{repository}/inside"}
+    made = admin.create_credentials(somebody)
+    for login, told in (((made.access_key_id, made.secret_access_key), False), (server.login, True)):
+        refused = httpx.post(f"{server.api}/repositories", json=creation, auth=login)
+        assert refused.status_code == 400
+        assert (repository in refused.json()["message"]) == told

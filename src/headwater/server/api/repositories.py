@@ -98,7 +98,7 @@ async def create_repository(call: Call, query: CreationQuery, body: RepositoryCr
         raise BadRequest(f"storage_id {body.storage_id!r}: this server has one storage, which has no id")
     services = call.services
     namespace = namespace_from_client(services.storage, body.name, body.storage_namespace)
-    await _check_free(services, body.name, namespace)
+    await _check_free(call, body.name, namespace)
     created = await services.lake.create(
         body.name,
         namespace,
@@ -112,15 +112,17 @@ async def create_repository(call: Call, query: CreationQuery, body: RepositoryCr
     return repository_answer(services, created.record)
 
 
-async def _check_free(services: Services, name: str, namespace: str) -> None:
+async def _check_free(call: Call, name: str, namespace: str) -> None:
     """Raise if some repository has *namespace*, or one around or inside it: each would take the objects of the other
-    for garbage. That the *name* itself may be taken is told elsewhere."""
+    for garbage. Which one, only those are told who may know. That the *name* itself may be taken is told elsewhere."""
     after = ""
-    while page := await services.lake.list(after=after):
+    while page := await call.services.lake.list(after=after):
         for record in page:
             ours, theirs = f"{namespace}/", f"{record.namespace}/"
             if record.name != name and (ours.startswith(theirs) or theirs.startswith(ours)):
-                raise BadRequest(f"storage_namespace: it is that of repository {record.name!r}: choose another")
+                may_know = call.caller.may("fs:ReadRepository", f"arn:lakefs:fs:::repository/{record.name}")
+                whose = f"that of repository {record.name!r}" if may_know else "another repository's"
+                raise BadRequest(f"storage_namespace: it is {whose}: choose another")
         after = page[-1].name
 
 
