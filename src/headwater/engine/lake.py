@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 
 import msgspec
 
@@ -269,7 +270,9 @@ def _encode(record: RepositoryRecord) -> bytes:
     return msgspec.msgpack.encode(record)
 
 
+@lru_cache(1024)
 def _decode(value: bytes) -> RepositoryRecord:
+    """Remembered, for it is asked on every request what the same bytes mean."""
     return msgspec.msgpack.decode(value, type=RepositoryRecord)
 
 

@@ -61,6 +61,8 @@ async def look(
     On a clean branch one read of its record and none of staging; on a commit's id no read at all. *operation* is what
     metrics call it.
     """
+    if (index := repository.known_index(ref)) is not None:
+        return await question(Ground(index, commit=ref))
     if (workspace := workspace_of(ref)) is not None:
         return await question(await _ground_of_workspace(repository, workspace))
     if is_name(ref) or is_hidden(ref):
@@ -93,10 +95,10 @@ async def ground_of(repository: Repository, name: str, branch: Branch, operation
     if not repository.dirty_read_optimization:
         branch = msgspec.structs.replace(branch, dirty=True)
     tokens = tokens_to_read(branch)
-    labels = {"repo": repository.name, "branch": name, "op": operation}
-    repository.metrics.count("graveler_branch_reads_total", **labels, dirty=str(branch.dirty).lower())
+    metrics, dirty = repository.metrics, "true" if branch.dirty else "false"
+    metrics.count("graveler_branch_reads_total", repo=repository.name, branch=name, op=operation, dirty=dirty)
     if tokens:
-        repository.metrics.count("graveler_staging_read_attempts_total", **labels)
+        metrics.count("graveler_staging_read_attempts_total", repo=repository.name, branch=name, op=operation)
     index = await repository.index_of(branch.base or branch.commit)
     oldest_first = tokens[::-1]
     overlays: tuple[Overlay, ...] = layers_of(repository.store, tokens)

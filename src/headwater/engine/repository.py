@@ -100,6 +100,10 @@ class Repository:
     def check_writable(self) -> None:
         self.record.check_writable()
 
+    def known_index(self, identity: str) -> Index | None:
+        """The index of a commit, by its whole id, if it is at hand."""
+        return self._indexes.get(identity)
+
     async def index_of(self, identity: str) -> Index:
         """The index of a commit."""
         known = self._indexes.get(identity)

@@ -27,7 +27,7 @@ def is_name(text: str) -> bool:
         len(text) <= MAX_NAME
         and _NAME.fullmatch(text) is not None
         and not text.endswith(("/", "."))
-        and not any(pair in text for pair in ("..", "//", "/."))
+        and not (".." in text or "//" in text or "/." in text)
         and _COMMIT_ID.fullmatch(text) is None
     )
 

@@ -28,7 +28,7 @@ class Rows:
     def __init__(self, batch: pa.RecordBatch) -> None:
         self.batch = batch
         self._keys = Texts(batch.column("key"))
-        self._sparse = self._keys[::SLOT]
+        self._sparse = self._keys.every(SLOT)
         self._at: tuple[_At, ...] | None = None
 
     def __len__(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable
 from functools import cached_property
-from urllib.parse import parse_qsl, unquote
+from urllib.parse import unquote, unquote_to_bytes
 
 from headwater.errors import HeadwaterError
 from headwater.server.http.asgi import Receive, Scope
@@ -60,11 +60,8 @@ class Request:
     @property
     def query_pairs(self) -> list[tuple[str, str]]:
         """The parameters of the query, in their order."""
-        raw = self.raw_query
-        if "%" in raw or "+" in raw:
-            return parse_qsl(raw, keep_blank_values=True, errors="surrogateescape")
-        pairs = [part.partition("=") for part in raw.split("&") if part]
-        return [(name, value) for name, _, value in pairs]
+        parts = [part.partition("=") for part in self.raw_query.split("&") if part]
+        return [(_unescaped(name), _unescaped(value)) for name, _, value in parts]
 
     @property
     def raw_headers(self) -> Iterable[tuple[bytes, bytes]]:
@@ -146,3 +143,10 @@ class Request:
         told = self.content_length
         if told is not None and self.received < told:
             raise ClientGone(f"the client sent {self.received} bytes of {told}")
+
+
+def _unescaped(text: str) -> str:
+    """A name or value of a query without escapes. What is no UTF-8 becomes surrogates, which readers refuse."""
+    if "+" in text:
+        text = text.replace("+", " ")
+    return unquote_to_bytes(text).decode(errors="surrogateescape") if "%" in text else text

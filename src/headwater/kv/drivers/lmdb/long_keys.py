@@ -32,6 +32,11 @@ def path_of(partition: bytes, key: bytes) -> bytes:
     return len(partition).to_bytes(2, "big") + partition + key
 
 
+def record_of(path: bytes) -> bytes:
+    """The key of the record of *path*, which for nearly all is in the root level."""
+    return ROOT + path if len(path) < LONGEST - len(ROOT) else place_of(path).record
+
+
 def place_of(path: bytes) -> Place:
     level, links = ROOT, []
     while len(level) + len(path) >= LONGEST:

@@ -7,7 +7,7 @@ from itertools import islice
 
 import lmdb
 
-from headwater.kv.drivers.lmdb.long_keys import LONGEST, ROOT, cut, level_below, link_of, path_of, place_of
+from headwater.kv.drivers.lmdb.long_keys import LONGEST, ROOT, cut, level_below, link_of, path_of, record_of
 from headwater.kv.store import Entry, Predicate, Versioned
 
 VERSION = 8
@@ -15,7 +15,7 @@ VERSION = 8
 
 
 def read(transaction: lmdb.Transaction, partition: bytes, key: bytes) -> Versioned | None:
-    stored = transaction.get(place_of(path_of(partition, key)).record)
+    stored = transaction.get(record_of(path_of(partition, key)))
     if stored is None:
         return None
     return Versioned(bytes(stored[VERSION:]), Predicate(int.from_bytes(stored[:VERSION], "big")))
