@@ -72,6 +72,11 @@ class Gate(BlobStore):
         _check_range(name, start, end)
         return self._store.fetch(name, start=start, end=end)
 
+    def read(self, name: str, *, start: int = 0, end: int | None = None) -> Coroutine[Any, Any, bytes]:
+        self._check(name)
+        _check_range(name, start, end)
+        return self._store.read(name, start=start, end=end)
+
     def stat(self, name: str) -> Coroutine[Any, Any, Stat | None]:
         self._check(name)
         return self._store.stat(name)

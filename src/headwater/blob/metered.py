@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from time import perf_counter
 from typing import get_args
 
@@ -25,12 +25,22 @@ class MeteredBlobs(Surrounded):
             for failed in (False, True)
         }
 
-    @contextmanager
-    def around(self, request: Request) -> Iterator[None]:
-        began = perf_counter()
-        failed = True
-        try:
-            yield
-            failed = False
-        finally:
-            self._timers[request, failed](perf_counter() - began)
+    def around(self, request: Request) -> AbstractContextManager[None]:
+        return _Timed(self._timers, request)
+
+
+class _Timed:
+    """Tells a timer how long it was entered."""
+
+    __slots__ = ("_began", "_request", "_timers")
+
+    def __init__(self, timers: Mapping[tuple[Request, bool], Callable[[float], None]], request: Request) -> None:
+        self._timers = timers
+        self._request = request
+        self._began = 0.0
+
+    def __enter__(self) -> None:
+        self._began = perf_counter()
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        self._timers[self._request, error is not None](perf_counter() - self._began)

@@ -52,7 +52,7 @@ class CommitStore:
 
     async def get(self, identity: str) -> Commit:
         """The commit with this id. One trip, or none. Raises `CommitNotFound`."""
-        return (await self.get_many([identity]))[0]
+        return self._commits.get(identity) or (await self.get_many([identity]))[0]
 
     async def get_many(self, identities: Sequence[str]) -> list[Commit]:
         """The commits with these ids, in order. One trip, or none. Raises `CommitNotFound`."""

@@ -68,6 +68,14 @@ class Frontier:
         del self._waiting[commit.id]
         return commit
 
+    def follow(self, commit: Commit) -> Commit | None:
+        """What comes behind *commit*, which was popped, if it is plain: nothing waits, and one parent is at hand."""
+        parents = self._lineage(commit) if not self._waiting else ()
+        found = self._known(parents[0]) if len(parents) == 1 else None
+        if found is not None:
+            self._fetched.pop(found.id, None)
+        return found
+
     async def add_parents(self, commit: Commit) -> None:
         """Let the parents of *commit* come."""
         parents = [parent for parent in self._lineage(commit) if parent not in self._waiting]

@@ -100,12 +100,15 @@ async def _advance(frontier: Frontier, passed: Commit | None, amount: int) -> li
     """The next *amount* commits behind *passed*. The parents of the last one are left for later, and not fetched."""
     batch: list[Commit] = []
     while len(batch) < amount:
-        if passed is not None:
-            await frontier.add_parents(passed)
-        if not frontier:
-            break
-        passed = frontier.pop()
-        batch.append(passed)
+        following = None if passed is None else frontier.follow(passed)
+        if following is None:
+            if passed is not None:
+                await frontier.add_parents(passed)
+            if not frontier:
+                break
+            following = frontier.pop()
+        batch.append(following)
+        passed = following
     return batch
 
 

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from headwater.index.content_hash import content_hash
 from headwater.index.errors import Corrupt
+from headwater.index.limits import LISTED_STRIPES
 from headwater.index.segment import is_sorted, read_rows
 from headwater.index.texts import Texts
 
@@ -61,9 +62,9 @@ class Tree:
     def __init__(self, rows: pa.RecordBatch) -> None:
         self.rows = rows
         self.id = content_hash("tree", rows.select(TREE.names[:-1]))
-        self.segments = Texts(rows.column("segment"))
-        self.firsts = Texts(rows.column("first"))
-        self.lasts = Texts(rows.column("last"))
+        self.segments = _texts(rows.column("segment"))
+        self.firsts = _texts(rows.column("first"))
+        self.lasts = _texts(rows.column("last"))
 
     def __len__(self) -> int:
         """How many segments there are."""
@@ -112,6 +113,12 @@ def read_tree(name: str, file: bytes) -> Tree:
     if not (is_sorted(tree.rows.column("first")) and is_sorted(tree.rows.column("last"))):
         raise Corrupt(what, "its segments are not in order")
     return tree
+
+
+def _texts(column: pa.Array) -> Sequence[str]:
+    """The strings of *column*: as objects, which are found at once, while they are few."""
+    strings: list[str] | None = column.to_pylist() if len(column) <= LISTED_STRIPES else None
+    return Texts(column) if strings is None else strings
 
 
 def _batch(stripes: Sequence[Stripe]) -> pa.RecordBatch:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from email.utils import formatdate, parsedate_to_datetime
+from functools import lru_cache
 
 from headwater.blob import BlobStore, NotSupported, RangeNotSatisfiable
 from headwater.engine import read
@@ -88,7 +89,7 @@ async def object_response(
     """
     told = [
         (b"etag", etag_of(entry).encode()),
-        (b"last-modified", formatdate(entry.modified // 1000, usegmt=True).encode()),
+        (b"last-modified", _date(entry.modified // 1000)),
         (b"accept-ranges", b"bytes"),
         *NO_PAGE,
         *headers,
@@ -109,6 +110,12 @@ async def object_response(
     told.append((b"content-length", b"%d" % (part.end - part.start)))
     told.append((b"content-range", part.header(entry.size)))
     return Response(206, told, await _body(repository, entry, part.start, part.end, head=request.method == "HEAD"))
+
+
+@lru_cache(4096)
+def _date(seconds: int) -> bytes:
+    """A time as headers have it. Kept for a while: what is read together was mostly written together."""
+    return formatdate(seconds, usegmt=True).encode()
 
 
 def _range_holds(request: Request, entry: Entry) -> bool:

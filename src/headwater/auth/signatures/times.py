@@ -7,6 +7,7 @@ import re
 import time
 from datetime import UTC, datetime
 from email.utils import parsedate_tz
+from functools import lru_cache
 
 from headwater.auth.signatures.errors import RequestTimeTooSkewed
 from headwater.auth.signatures.limits import SKEW
@@ -16,8 +17,9 @@ BASIC = "%Y%m%dT%H%M%SZ"
 _YEAR_10000 = 253_402_300_800
 
 
+@lru_cache(64)
 def parse_basic(text: str) -> int | None:
-    """Seconds since 1970 of a time such as `20130524T000000Z`, or None."""
+    """Seconds since 1970 of a time such as `20130524T000000Z`, or None. Of now, as a rule, so it is kept."""
     if _BASIC.fullmatch(text) is None:
         return None
     year, month, day = int(text[:4]), int(text[4:6]), int(text[6:8])
@@ -40,7 +42,9 @@ def parse_any(text: str) -> int | None:
     return seconds if seconds is not None and 0 <= seconds < _YEAR_10000 else None
 
 
+@lru_cache(64)
 def basic(seconds: int) -> str:
+    """A time as `parse_basic` reads it."""
     return time.strftime(BASIC, time.gmtime(seconds))
 
 

@@ -103,10 +103,10 @@ class LocalStore(BlobStore):
 
     async def fetch(self, name: str, *, start: int = 0, end: int | None = None) -> Fetched:
         opened = self._open(name)
-        first, last = opened.bounds(start, end)
-        if last - first <= INLINE_READ:
-            return Fetched(opened.read(first, last), opened.stat)
-        return Fetched(await self._calls.run(opened.read, first, last), opened.stat)
+        return Fetched(await self._read(opened, start, end), opened.stat)
+
+    async def read(self, name: str, *, start: int = 0, end: int | None = None) -> bytes:
+        return await self._read(self._open(name), start, end)
 
     async def stat(self, name: str) -> Stat | None:
         try:
@@ -151,6 +151,12 @@ class LocalStore(BlobStore):
     def _open(self, name: str) -> Opened:
         return Opened(name, f"{self._root}/{name}")
 
+    async def _read(self, opened: Opened, start: int, end: int | None) -> bytes:
+        first, last = opened.bounds(start, end)
+        if last - first <= INLINE_READ:
+            return opened.read(first, last)
+        return await self._calls.run(opened.read, first, last)
+
     async def _chunks(self, opened: Opened, start: int, end: int) -> AsyncGenerator[bytes, None]:
         while start < end:
             chunk = await self._calls.run(opened.read, start, min(start + CHUNK, end))
@@ -179,15 +185,17 @@ class LocalStore(BlobStore):
 
     def _copy(self, source: str, target: str) -> None:
         opened = self._open(source)
-        size = opened.stat.size
+        found = opened.stat
+        size = found.size
         pieces = (opened.read(at, min(at + CHUNK, size)) for at in range(0, size, CHUNK))
-        self._placing.put(target, pieces, ANY, Attributes(opened.stat.content_type, opened.stat.metadata))
+        self._placing.put(target, pieces, ANY, Attributes(found.content_type, found.metadata))
 
 
 class Opened:
     """A file open for reading: that version of the object, even when another takes its place. Closes with its owner."""
 
     def __init__(self, name: str, path: str) -> None:
+        self.name = name
         self._descriptor = -1
         with explained(name):
             try:
@@ -196,25 +204,30 @@ class Opened:
                 if error.errno not in _NO_OBJECT:
                     raise
                 raise NotFound(f"{name}: there is no such object") from None
-            status = os.fstat(self._descriptor)
-            if not stat.S_ISREG(status.st_mode):
+            self._status = os.fstat(self._descriptor)
+            if not stat.S_ISREG(self._status.st_mode):
                 raise NotFound(f"{name}: there is no such object")
-            self.stat = described(name, status, read_attributes(self._descriptor))
+
+    @property
+    def stat(self) -> Stat:
+        """What the object is. To be asked before `close`."""
+        with explained(self.name):
+            return described(self.name, self._status, read_attributes(self._descriptor))
 
     def bounds(self, start: int, end: int | None) -> tuple[int, int]:
         """The range as it is in this object."""
-        size = self.stat.size
+        size = self._status.st_size
         if start >= size and start:
-            raise RangeNotSatisfiable(f"{self.stat.name!r} has {size} bytes: none from {start} on")
+            raise RangeNotSatisfiable(f"{self.name!r} has {size} bytes: none from {start} on")
         return start, size if end is None else min(end, size)
 
     def read(self, start: int, end: int) -> bytes:
         pieces = []
         while start < end:
-            with explained(self.stat.name):
+            with explained(self.name):
                 piece = os.pread(self._descriptor, end - start, start)
             if not piece:
-                raise BlobUnavailable(f"{self.stat.name}: the file was cut short by somebody who is not this store")
+                raise BlobUnavailable(f"{self.name}: the file was cut short by somebody who is not this store")
             pieces.append(piece)
             start += len(piece)
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)

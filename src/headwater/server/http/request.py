@@ -74,10 +74,13 @@ class Request:
         """The headers by their names in lower case; of one that is repeated, all values with commas between."""
         if self._headers is not None:
             return self._headers
-        found: dict[str, str] = {}
-        for raw, value in self._scope["headers"]:
-            name, text = raw.decode("latin-1").lower(), value.decode("latin-1")
-            found[name] = f"{found[name]}, {text}" if name in found else text
+        pairs = self._scope["headers"]
+        found: dict[str, str] = {name.decode("latin-1"): value.decode("latin-1") for name, value in pairs}
+        if len(found) < len(pairs):
+            found = {}
+            for raw, value in pairs:
+                name, text = raw.decode("latin-1"), value.decode("latin-1")
+                found[name] = f"{found[name]}, {text}" if name in found else text
         self._headers = found
         return found
 

@@ -36,7 +36,7 @@ async def send(scope: Scope, send_message: Send, response: Response, *headers: t
     body = response.body
     head = scope["method"] == "HEAD"
     told = [*response.headers, *headers]
-    if isinstance(body, bytes) and not any(name == b"content-length" for name, _ in told):
+    if isinstance(body, bytes) and b"content-length" not in dict(told):
         told.append((b"content-length", b"%d" % len(body)))
     await send_message({"type": "http.response.start", "status": response.status, "headers": told})
     if head or isinstance(body, bytes):
