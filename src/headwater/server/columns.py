@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import TypeAlias
 
+import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -25,6 +26,16 @@ Write: TypeAlias = Callable[[pa.RecordBatch], Sequence[Part]]
 CONTROL = bytes(range(32))
 
 
+class _Written(msgspec.Struct, frozen=True):
+    """Rows one after the other in UTF-8, and where each begins, and the last one ends."""
+
+    content: bytes
+    places: memoryview
+
+    def __len__(self) -> int:
+        return len(self.places) - 1
+
+
 class WrittenRows:
     """Rows of segments as they stand in answers, those that were asked for last within so many bytes.
 
@@ -34,7 +45,7 @@ class WrittenRows:
 
     def __init__(self, room: int = WRITTEN_BYTES) -> None:
         self._room = room
-        self._kept: OrderedDict[tuple[str, int, Hashable], pa.Array] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, int, Hashable], _Written] = OrderedDict()
 
     def text(self, run: Run, style: Hashable, write: Write) -> bytes:
         """The rows of *run*, one after the other. *style* is all that *write* goes by, beside the rows."""
@@ -47,34 +58,42 @@ class WrittenRows:
             key = run.segment, place, style
             kept = self._kept.get(key)
             if kept is None:
-                kept = self._keep(key, joined(write(run.rows.batch.slice(position - first, WRITTEN_ROWS))))
+                kept = self._keep(key, _written(write(run.rows.batch.slice(position - first, WRITTEN_ROWS))))
             else:
                 self._kept.move_to_end(key)
             amount = min(len(kept) - first, run.end - position)
-            yield content_of(kept.slice(first, amount))
+            yield kept.content[kept.places[first] : kept.places[first + amount]]
             position += amount
 
-    def _keep(self, key: tuple[str, int, Hashable], rows: pa.Array) -> pa.Array:
+    def _keep(self, key: tuple[str, int, Hashable], rows: _Written) -> _Written:
         self._kept[key] = rows
-        self._room -= rows.nbytes
+        self._room -= len(rows.content)
         while self._room < 0:
             _, dropped = self._kept.popitem(last=False)
-            self._room += dropped.nbytes
+            self._room += len(dropped.content)
         return rows
 
 
-def joined(parts: Sequence[Part]) -> pa.Array:
+def _written(parts: Sequence[Part]) -> _Written:
     """Rows, each of them all *parts* in their order."""
-    return pc.binary_join_element_wise(*parts, "")
+    rows = pc.binary_join_element_wise(*parts, "")
+    places = _places(rows)
+    assert places[0] == 0  # noqa: S101  (of a column that was just made)
+    return _Written(content_of(rows), places)
 
 
 def content_of(column: pa.Array) -> bytes:
     """The strings of *column*, which has no nulls, in UTF-8, with nothing between."""
-    _, places, content = column.buffers()
+    content = column.buffers()[2]
     if content is None:
         return b""
-    ends = memoryview(places).cast("B").cast("i")
-    return bytes(memoryview(content)[ends[column.offset] : ends[column.offset + len(column)]])
+    places = _places(column)
+    return bytes(memoryview(content)[places[0] : places[-1]])
+
+
+def _places(column: pa.Array) -> memoryview:
+    """Where each string of *column* begins in its memory, and the last one ends."""
+    return memoryview(column.buffers()[1]).cast("B").cast("i")[column.offset : column.offset + len(column) + 1]
 
 
 def written(column: pa.Array, special: bytes, write: Callable[[str], str]) -> pa.Array:
