@@ -88,6 +88,18 @@ def test_odd_parameters(s3: Any, filled: str) -> None:
         s3.list_objects_v2(Bucket="no-such-bucket")
 
 
+def test_delimiters_of_any_length(s3: Any, filled: str) -> None:
+    def listed(**options: str) -> list[str]:
+        return keys(s3.list_objects_v2(Bucket=filled, **options))
+
+    assert listed(Prefix="main/", Delimiter="/d/") == ["main/a/1", "main/a/2", "main/b", "main/c/d/", "main/e"]
+    assert listed(Prefix="main/a", Delimiter="/1") == ["main/a/1", "main/a/2"]
+    assert listed(Delimiter="in/") == ["main/"]
+    assert listed(Prefix="ma", Delimiter="c/d") == ["main/a/1", "main/a/2", "main/b", "main/c/d", "main/e"]
+    with refused("NotImplemented", 501):  # it could begin in the name of a branch and end in a path
+        listed(Delimiter="/a")
+
+
 def test_buckets_are_listed_in_pages(s3: Any, bucket: str) -> None:
     name = f"{bucket}-second"
     s3.create_bucket(Bucket=name)

@@ -180,6 +180,7 @@ async def _above(call: Call, repository: Repository, wanted: Wanted) -> list[Sec
         end = root.find(wanted.delimiter, len(wanted.prefix)) if wanted.delimiter else -1
         rolled = root[: end + len(wanted.delimiter)] if end >= 0 else None
         if rolled is None:
+            _check_within(root, wanted)
             left = msgspec.structs.replace(wanted, amount=missing)
             found = await _below(call, repository, root.removesuffix("/"), "", left)
         elif rolled <= wanted.after or wanted.after.startswith(rolled) or (sections and sections[-1].last == rolled):
@@ -191,6 +192,18 @@ async def _above(call: Call, repository: Repository, wanted: Wanted) -> list[Sec
         if missing <= 0:
             break
     return sections
+
+
+def _check_within(root: str, wanted: Wanted) -> None:
+    """Raise if the delimiter begins in *root* and ends in the paths below it: each is listed by itself."""
+    beginning, slash, rest = wanted.delimiter.partition("/")
+    if slash and rest and root[len(wanted.prefix) :].endswith(beginning + slash):
+        raise S3Error(
+            "NotImplemented",
+            f"delimiter {wanted.delimiter[:100]!r}: it begins in the name of branch {root!r} and goes on in paths; "
+            f"list below the branch, with prefix={root}",
+            ArgumentName="delimiter",
+        )
 
 
 async def _roots(repository: Repository, prefix: str) -> list[str]:
