@@ -240,6 +240,22 @@ class TestAttempts:
             await world.auth.authenticator.bearer("one more", HERE)
         await world.auth.authenticator.basic(ann.access_key_id, ann.secret_access_key, "elsewhere")
 
+    async def test_a_site_that_has_many_addresses_is_counted_as_one_client(self, world: World) -> None:
+        for number in range(ATTEMPTS_OF_CLIENT[0]):
+            with pytest.raises(NotAuthenticated):
+                await world.auth.authenticator.bearer(str(number), f"2001:db8:0:1::{number:x}")
+        with pytest.raises(TooManyAttempts):
+            await world.auth.authenticator.bearer("one more", "2001:db8:0:1:ffff::1")
+        for elsewhere in ("2001:db8:0:2::1", "::ffff:192.0.2.1", "192.0.2.2"):
+            with pytest.raises(NotAuthenticated):
+                await world.auth.authenticator.bearer("one more", elsewhere)
+
+    async def test_what_a_browser_sends_by_itself_is_no_attempt(self, world: World, ann: CredentialWithSecret) -> None:
+        for number in range(2 * ATTEMPTS_OF_CLIENT[0]):
+            with pytest.raises(NotAuthenticated):
+                await world.auth.authenticator.bearer(f"a cookie of long ago {number}", HERE, counted=False)
+        await world.auth.authenticator.basic(ann.access_key_id, ann.secret_access_key, HERE)
+
     async def test_right_ones_are_not_counted(self, world: World, ann: CredentialWithSecret) -> None:
         for _ in range(3 * ATTEMPTS_OF_CLIENT[0]):
             await world.auth.authenticator.basic(ann.access_key_id, ann.secret_access_key, HERE)

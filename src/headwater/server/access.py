@@ -59,7 +59,7 @@ class Callers:
             if token is None:
                 return Caller("", "", None, client)
             try:
-                identity = await self._auth.authenticator.bearer(token, client)
+                identity = await self._auth.authenticator.bearer(token, client, counted=False)
             except NotAuthenticated:  # a cookie of long ago, which the browser sends by itself
                 return Caller("", "", None, client)
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 
+from headwater.auth.login.clients import counted_as
 from headwater.server.limits import ADDRESSES, BURST
 
 
@@ -22,6 +23,7 @@ class Rates:
         if not self._each:
             return True
         now = self._elapsed()
+        address = counted_as(address)
         level, at = self._buckets.pop(address, (self._full, now))
         level = min(self._full, level + (now - at) * self._each)
         admitted = level >= 1

@@ -13,6 +13,7 @@ from typing import Generic, TypeVar
 
 from headwater.auth.errors import TooManyAttempts
 from headwater.auth.limits import ATTEMPTS_OF_CLIENT, ATTEMPTS_OF_KEY, FAMILIAR, WATCHED
+from headwater.auth.login.clients import counted_as
 from headwater.auth.login.remembered import Remembered
 from headwater.outside import Outside
 
@@ -45,7 +46,7 @@ class Attempts:
 
     def check_client(self, client: str) -> None:
         """Raise `TooManyAttempts` unless *client* may try anything now."""
-        _refuse(self._by_client.wait(client, self._outside.elapsed()))
+        _refuse(self._by_client.wait(counted_as(client), self._outside.elapsed()))
 
     def wrong(self, access_key_id: str, client: str) -> None:
         self.wrong_key(access_key_id, client)
@@ -59,7 +60,7 @@ class Attempts:
 
     def wrong_client(self, client: str) -> None:
         """Count a wrong attempt that was about no access key."""
-        self._by_client.add(client, self._outside.elapsed())
+        self._by_client.add(counted_as(client), self._outside.elapsed())
 
     def right(self, access_key_id: str, client: str) -> None:
         self._familiar.put((access_key_id, client), self._outside.elapsed())

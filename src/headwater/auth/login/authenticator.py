@@ -81,17 +81,22 @@ class Authenticator:
         """
         return (await self._verify(access_key_id, secret, client)).identity
 
-    async def bearer(self, token: str, client: str) -> Identity:
-        """Whom a token stands for, while the credential it was given for is there; else `NotAuthenticated`."""
+    async def bearer(self, token: str, client: str, *, counted: bool = True) -> Identity:
+        """Whom a token stands for, while the credential it was given for is there; else `NotAuthenticated`.
+
+        A wrong one is *counted* as an attempt, unless it may have been sent without anybody's doing, as a cookie is.
+        """
         authorization = f"Bearer {token}"
         identity = self.known(authorization)
         if identity is not None:
             return identity
-        self._attempts.check_client(client)
+        if counted:
+            self._attempts.check_client(client)
         try:
             identity, expires = self._tokens.read(token)
         except NotAuthenticated:
-            self._attempts.wrong_client(client)
+            if counted:
+                self._attempts.wrong_client(client)
             raise
         key = await self._keyring.find(identity.access_key_id)
         if key is None or key.identity != identity:
