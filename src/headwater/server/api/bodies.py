@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 import msgspec
 from python_multipart.exceptions import FormParserError
@@ -24,20 +23,17 @@ class Upload(msgspec.Struct, frozen=True):
     content_type: str | None
 
 
-@asynccontextmanager
-async def uploaded(request: Request, limit: int) -> AsyncIterator[Upload]:
+async def uploaded(request: Request, limit: int) -> Upload:
     """The upload that *request* carries, of at most *limit* bytes. What is small is read first, and is one write."""
     if request.content_length is not None and request.content_length > limit:
         raise BodyTooLarge(f"the body has {request.content_length} bytes; an object may have {limit}")
     told = request.header("content-type")
-    kind, options = parse_options_header(told)
+    kind, options = parse_options_header(told) if told is not None and "multipart" in told.lower() else (b"", {})
     if kind == b"multipart/form-data":
-        async with _from_form(request, options.get(b"boundary", b""), limit) as upload:
-            yield upload
-    elif request.content_length is not None and request.content_length <= GATHERED:
-        yield Upload(await request.body(GATHERED), told)
-    else:
-        yield Upload(_bounded(request.stream(), limit), told)
+        return await _from_form(request, options.get(b"boundary", b""), limit)
+    if request.content_length is not None and request.content_length <= GATHERED:
+        return Upload(await request.body(GATHERED), told)
+    return Upload(_bounded(request.stream(), limit), told)
 
 
 async def _bounded(chunks: AsyncIterator[bytes], limit: int) -> AsyncIterator[bytes]:
@@ -107,8 +103,7 @@ class _Parts:
         self.ended = self.ended or self._wanted
 
 
-@asynccontextmanager
-async def _from_form(request: Request, boundary: bytes, limit: int) -> AsyncIterator[Upload]:
+async def _from_form(request: Request, boundary: bytes, limit: int) -> Upload:
     if not boundary:
         raise BadRequest("content-type: a form says what its boundary is")
     parts = _Parts(boundary)
@@ -131,6 +126,5 @@ async def _from_form(request: Request, boundary: bytes, limit: int) -> AsyncIter
             raise BadRequest("the form ends in the middle of an object")
 
     if parts.ended or (request.content_length or GATHERED + 1) <= GATHERED:
-        yield Upload(b"".join([piece async for piece in content()]), parts.content_type)
-    else:
-        yield Upload(content(), parts.content_type)
+        return Upload(b"".join([piece async for piece in content()]), parts.content_type)
+    return Upload(content(), parts.content_type)

@@ -62,17 +62,17 @@ async def append_object(call: Call, query: AppendQuery) -> Receipt:
     await call.services.rules.check_stageable(repository, call["branch"])
     request = call.request
     told = described_in(request)
-    async with uploaded(request, call.services.settings.max_upload) as upload:
-        return await append(
-            repository,
-            call["branch"],
-            query.path,
-            upload.body,
-            id=query.id or None,
-            again=query.again,
-            content_type=upload.content_type if told is None else told.content_type,
-            metadata=metadata_of(request) if told is None else told.metadata,
-        )
+    upload = await uploaded(request, call.services.settings.max_upload)
+    return await append(
+        repository,
+        call["branch"],
+        query.path,
+        upload.body,
+        id=query.id or None,
+        again=query.again,
+        content_type=upload.content_type if told is None else told.content_type,
+        metadata=metadata_of(request) if told is None else told.metadata,
+    )
 
 
 @group.operation(

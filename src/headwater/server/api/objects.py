@@ -254,16 +254,16 @@ async def upload_object(call: Call, query: UploadQuery) -> ObjectStats:
     await call.services.rules.check_stageable(repository, call["branch"])
     request = call.request
     told = description_of(request)
-    async with uploaded(request, call.services.settings.max_upload) as upload:
-        entry = await write.put(
-            repository,
-            call["branch"],
-            query.path,
-            upload.body,
-            content_type=upload.content_type if told is None else told.content_type,
-            metadata=metadata_of(request) if told is None else told.metadata,
-            condition=condition_of(request),
-        )
+    upload = await uploaded(request, call.services.settings.max_upload)
+    entry = await write.put(
+        repository,
+        call["branch"],
+        query.path,
+        upload.body,
+        content_type=upload.content_type if told is None else told.content_type,
+        metadata=metadata_of(request) if told is None else told.metadata,
+        condition=condition_of(request),
+    )
     return stats_answer(call, repository, entry, details=query.details)
 
 

@@ -123,29 +123,35 @@ class Request:
         """All of the body, or `BodyTooLarge` if it has more than *limit* bytes."""
         if self.content_length is not None and self.content_length > limit:
             raise BodyTooLarge(f"the body has {self.content_length} bytes; {limit} at most may be sent here")
-        chunks: list[bytes] = []
-        async for chunk in self.stream():
-            chunks.append(chunk)
-            if self.received > limit:
-                raise BodyTooLarge(f"the body has more than {limit} bytes, the most that may be sent here")
+        chunks = [await self._next()]
+        while not self._ended and self.received <= limit:
+            chunks.append(await self._next())
+        if self.received > limit:
+            raise BodyTooLarge(f"the body has more than {limit} bytes, the most that may be sent here")
         return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
     async def stream(self) -> AsyncIterator[bytes]:
         """The body in chunks, as they come. `ClientGone` if the rest will never come."""
-        while True:
-            message = await self._receive()
-            if message["type"] == "http.disconnect":
-                raise ClientGone("the client closed the connection before it had sent its request")
-            chunk: bytes = message.get("body", b"")
-            self.received += len(chunk)
+        more = True
+        while more:
+            chunk = await self._next()
+            more = not self._ended
             if chunk:
                 yield chunk
-            if not message.get("more_body", False):
-                self._ended = True
-                break
-        told = self.content_length
-        if told is not None and self.received < told:
-            raise ClientGone(f"the client sent {self.received} bytes of {told}")
+
+    async def _next(self) -> bytes:
+        """What comes next of the body."""
+        message = await self._receive()
+        if message["type"] == "http.disconnect":
+            raise ClientGone("the client closed the connection before it had sent its request")
+        chunk: bytes = message.get("body", b"")
+        self.received += len(chunk)
+        if not message.get("more_body", False):
+            self._ended = True
+            told = self.content_length
+            if told is not None and self.received < told:
+                raise ClientGone(f"the client sent {self.received} bytes of {told}")
+        return chunk
 
 
 def _unescaped(text: str) -> str:

@@ -103,6 +103,13 @@ class GroupCommit:
 
     def _write_here(self, operations: Sequence[Operation]) -> Predicate:
         write = Write(operations, None)
+        if not self._waiting and self._committing.acquire(blocking=False):  # nobody to take along, nor to wait for
+            try:
+                self._check_open()
+                self._commit((write,))
+            finally:
+                self._committing.release()
+            return write.result()
         with self._gathered:
             self._check_open()
             self._waiting.append(write)
