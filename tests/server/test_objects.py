@@ -158,7 +158,7 @@ def test_what_is_committed_is_listed_as_it_was_when_it_was_staged(
 
     def pages() -> list[object]:
         url = f"/repositories/{repository}/refs/main/objects/ls"
-        asked = ({"amount": "1000"}, {"amount": "150", "after": "099"}, {"amount": "7"}, {"prefix": "ä"})
+        asked = ({"amount": "7"}, {"amount": "150", "after": "299"}, {"amount": "1000"}, {"prefix": "ä"})
         return [api.get(url, params={**options, **ask}).raise_for_status().json() for ask in asked]
 
     staged = pages()

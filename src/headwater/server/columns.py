@@ -7,7 +7,7 @@ look at all of their bytes at once tells; where one does not, the values of that
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import TypeAlias
 
 import msgspec
@@ -30,17 +30,20 @@ class _Written(msgspec.Struct, frozen=True):
     """Rows one after the other in UTF-8, and where each begins, and the last one ends."""
 
     content: bytes
-    places: memoryview
+    places: Sequence[int]
 
-    def __len__(self) -> int:
-        return len(self.places) - 1
+    def part(self, start: int, end: int) -> bytes:
+        """Those from *start* up to *end* that are here."""
+        last = len(self.places) - 1
+        return self.content[self.places[max(0, start)] : self.places[min(last, end)]]
 
 
 class WrittenRows:
     """Rows of segments as they stand in answers, those that were asked for last within so many bytes.
 
     A segment is named by what it holds, so what was written of it once holds for ever: nothing here is ever outdated.
-    Rows are written and kept some hundred at a time, at fixed places, so that pages that overlap share them.
+    Rows are kept some at a time, at fixed places, so that pages that overlap share them; what a page lacks is written
+    in one go.
     """
 
     def __init__(self, room: int = WRITTEN_BYTES) -> None:
@@ -49,35 +52,46 @@ class WrittenRows:
 
     def text(self, run: Run, style: Hashable, write: Write) -> bytes:
         """The rows of *run*, one after the other. *style* is all that *write* goes by, beside the rows."""
-        return b"".join(self._pieces(run, style, write))
+        blocks = {
+            block: self._known((run.segment, block, style))
+            for block in range(run.start // WRITTEN_ROWS, (run.end - 1) // WRITTEN_ROWS + 1)
+        }
+        missing = [block for block, known in blocks.items() if known is None]
+        if missing:
+            start, end = missing[0] * WRITTEN_ROWS, (missing[-1] + 1) * WRITTEN_ROWS
+            fresh = _written(write(run.rows.batch.slice(start, end - start)))
+            for block in range(missing[0], missing[-1] + 1):
+                first = (block - missing[0]) * WRITTEN_ROWS
+                blocks[block] = self._keep((run.segment, block, style), fresh, first)
+        return b"".join(
+            known.part(run.start - block * WRITTEN_ROWS, run.end - block * WRITTEN_ROWS)
+            for block, known in blocks.items()
+            if known is not None
+        )
 
-    def _pieces(self, run: Run, style: Hashable, write: Write) -> Iterator[bytes]:
-        position = run.start
-        while position < run.end:
-            place, first = divmod(position, WRITTEN_ROWS)
-            key = run.segment, place, style
-            kept = self._kept.get(key)
-            if kept is None:
-                kept = self._keep(key, _written(write(run.rows.batch.slice(position - first, WRITTEN_ROWS))))
-            else:
-                self._kept.move_to_end(key)
-            amount = min(len(kept) - first, run.end - position)
-            yield kept.content[kept.places[first] : kept.places[first + amount]]
-            position += amount
+    def _known(self, key: tuple[str, int, Hashable]) -> _Written | None:
+        known = self._kept.get(key)
+        if known is not None:
+            self._kept.move_to_end(key)
+        return known
 
-    def _keep(self, key: tuple[str, int, Hashable], rows: _Written) -> _Written:
-        self._kept[key] = rows
-        self._room -= len(rows.content)
+    def _keep(self, key: tuple[str, int, Hashable], fresh: _Written, first: int) -> _Written:
+        """Keep the rows of *fresh* from *first* on, of which a copy lets go of the others."""
+        places = fresh.places[first : first + WRITTEN_ROWS + 1]
+        kept = _Written(fresh.content[places[0] : places[-1]], [place - places[0] for place in places])
+        before = self._kept.pop(key, None)
+        self._kept[key] = kept
+        self._room -= len(kept.content) - (0 if before is None else len(before.content))
         while self._room < 0:
             _, dropped = self._kept.popitem(last=False)
             self._room += len(dropped.content)
-        return rows
+        return kept
 
 
 def _written(parts: Sequence[Part]) -> _Written:
     """Rows, each of them all *parts* in their order."""
     rows = pc.binary_join_element_wise(*parts, "")
-    places = _places(rows)
+    places = _places(rows).tolist()
     assert places[0] == 0  # noqa: S101  (of a column that was just made)
     return _Written(content_of(rows), places)
 

@@ -93,7 +93,9 @@ def _addresses(columns: pa.RecordBatch, home: str) -> list[Part]:
 
 def _seconds(milliseconds: pa.Array) -> pa.Array:
     """Whole seconds, rounded down: before 1970, too, where `divide` would round up."""
-    return pc.divide(pc.if_else(pc.less(milliseconds, 0), pc.subtract(milliseconds, 999), milliseconds), 1000)
+    if pc.min(milliseconds).as_py() < 0:
+        milliseconds = pc.if_else(pc.less(milliseconds, 0), pc.subtract(milliseconds, 999), milliseconds)
+    return pc.divide(milliseconds, 1000)
 
 
 def _metadata(column: pa.Array) -> Part:
