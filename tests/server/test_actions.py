@@ -78,6 +78,11 @@ def change_everything(api: httpx.Client, repository: str, imports: Path) -> dict
                 return httpx.Response(412, json=state["error"])
         return httpx.Response(200)
 
+    def undo(kind: str) -> httpx.Response:
+        log = api.get(f"{base}/ref_log").json()["results"]
+        deleted = next(each["id"] for each in log if (each["kind"], each["action"]) == (kind, "delete"))
+        return api.post(f"{base}/ref_log/{deleted}/undo")
+
     return {
         "create-branch": lambda: api.post(f"{base}/branches", json={"name": "side", "source": "main"}),
         "commit": commit,
@@ -91,10 +96,19 @@ def change_everything(api: httpx.Client, repository: str, imports: Path) -> dict
         "create-tag": lambda: api.post(f"{base}/tags", json={"id": "v1", "ref": "main"}),
         "delete-tag": lambda: api.delete(f"{base}/tags/v1"),
         "delete-branch": lambda: api.delete(f"{base}/branches/side"),
+        "tag again": lambda: undo("tag"),
+        "branch again": lambda: undo("branch"),
     }
 
 
-EVENTS_OF = {"import": "commit", "side": "commit", "side again": "commit", "pull": "merge"}
+EVENTS_OF = {
+    "import": "commit",
+    "side": "commit",
+    "side again": "commit",
+    "pull": "merge",
+    "tag again": "create-tag",
+    "branch again": "create-branch",
+}
 
 
 def test_every_way_to_change_a_repository_is_an_occasion_for_hooks(

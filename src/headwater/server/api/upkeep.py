@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from headwater.actions import Occasion
 from headwater.engine.check import check
 from headwater.engine.compaction import compact
 from headwater.engine.findings import Report
@@ -50,7 +51,11 @@ async def undo(call: Call) -> None:
     call.require(_action(change), f"arn:lakefs:fs:::repository/{repository.name}/{change.kind}/{change.name}")
     if change.kind == "branch":
         await call.services.rules.check_committable(repository, change.name)
-    await undo_ref(repository, logged.id, by=call.caller.name)
+    if change.action != "delete":
+        await undo_ref(repository, logged.id, by=call.caller.name)
+        return
+    async with call.around(repository, _making_again(change)):
+        await undo_ref(repository, logged.id, by=call.caller.name)
 
 
 @group.operation("GET", "/repositories/{repository}/check", "checkRepository", needs("fs:UpdateRepository", REPOSITORY))
@@ -69,6 +74,13 @@ async def check_repository(call: Call) -> Report:
 async def compact_branch(call: Call) -> None:
     """Make listings quick again where very much is staged; nobody sees a difference"""
     await compact(await call.repository(), call["branch"])
+
+
+def _making_again(change: Change) -> Occasion:
+    """What hooks are told of a branch or tag that comes back."""
+    if change.kind == "tag":
+        return Occasion("create-tag", tag=change.name, commit=change.before)
+    return Occasion("create-branch", branch=change.name, commit=change.before)
 
 
 def _action(change: Change) -> str:
