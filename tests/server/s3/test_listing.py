@@ -88,6 +88,29 @@ def test_odd_parameters(s3: Any, filled: str) -> None:
         s3.list_objects_v2(Bucket="no-such-bucket")
 
 
+def test_keys_are_escaped_on_request_wherever_they_stand(s3: Any, bucket: str) -> None:
+    for key in ("main/a b/+&\n", "main/a b/ü", "main/c<%>", "main/d\r"):
+        s3.put_object(Bucket=bucket, Key=key, Body=b"x")
+        s3.create_multipart_upload(Bucket=bucket, Key=key)
+    asked = {"Bucket": bucket, "Prefix": "main/", "Delimiter": " b/", "EncodingType": "url"}
+    rolled, escaped = "main/a%20b/", ["main/c%3C%25%3E", "main/d%0D"]
+    for found in (
+        s3.list_objects(**asked, Marker="main/a "),
+        s3.list_objects_v2(**asked, StartAfter="main/a "),
+        s3.list_object_versions(**asked, KeyMarker="main/a "),
+        s3.list_multipart_uploads(**asked, KeyMarker="main/a "),
+    ):
+        listed = found.get("Contents") or found.get("Versions") or found.get("Uploads")
+        assert [each["Key"] for each in listed] == escaped
+        assert [each["Prefix"] for each in found["CommonPrefixes"]] == [rolled]
+        assert (found["Delimiter"], found["EncodingType"], found["Prefix"]) == ("%20b/", "url", "main/")
+        marker = found.get("Marker") or found.get("StartAfter") or found.get("KeyMarker")
+        assert marker == "main/a%20"
+    first = s3.list_objects(**asked, MaxKeys=1)
+    assert first["NextMarker"] == rolled
+    assert [each["Key"] for each in s3.list_objects(**{**asked, "Marker": "main/a b/"})["Contents"]] == escaped
+
+
 def test_delimiters_of_any_length(s3: Any, filled: str) -> None:
     def listed(**options: str) -> list[str]:
         return keys(s3.list_objects_v2(Bucket=filled, **options))

@@ -72,7 +72,7 @@ async def delete_objects(call: Call) -> Response:
             failures[position] = error
     for first, positions in by_first.items():
         await _delete(call, repository, first, [(position, doomed[position]) for position in positions], failures)
-    quiet = root.find("Quiet") == "true"
+    quiet = (root.find("Quiet") or "").strip().lower() in ("true", "1")
     return Response(200, (CONTENT_TYPE,), document("DeleteResult", *_rows(doomed, failures, quiet=quiet)))
 
 

@@ -22,6 +22,8 @@ ACLS = frozenset({"private", "bucket-owner-full-control", "bucket-owner-read"})
 async def put_object(call: Call) -> Response:
     """PutObject"""
     call.require("fs:WriteObject", key=call.target.key)
+    if call.query("partNumber") is not None:  # a part would take the place of the object
+        raise S3Error("InvalidArgument", "partNumber: say with uploadId of which upload", ArgumentName="uploadId")
     check_headers(call)
     located = locate(call.target.key)
     repository = await call.repository()
