@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pytest
 
 import headwater
@@ -78,6 +79,42 @@ def test_a_diff_of_trees_joins_the_segments_that_are_not_shared(spark: SparkSess
     rows = pipeline.diff(spark, place, "main~1", "main").collect()
     assert {row.path for row in rows} == {f"p{number % 7}/{number:07d}" for number in range(0, 8000, 2)}
     assert {row.change for row in rows} == {"changed"}
+
+
+@pytest.mark.parametrize("prefix", ["", "p3/", "p3/0030"])
+def test_a_diff_finds_in_ranges_of_segments_what_a_comparison_of_all_entries_finds(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prefix: str
+) -> None:
+    """Ranges of two segments; entries at the ends of both sides; deltas on both that tell otherwise than the trees."""
+    monkeypatch.setattr("headwater.pipeline.differing.COMPARED", 2)
+    place = place_in(tmp_path)
+    with headwater.open(tmp_path, durability="os") as lake:
+        repo = lake.repo("sales")
+        repo.create_branch("other", "main")
+        main, other = repo.branch("main"), repo.branch("other")
+        main.import_table(table(50_000), message="all")
+        other.import_table(
+            pa.concat_tables([table(1_300, step=30, salt="x"), table(9_000, prefix="o"), table(9_000, prefix="q")]),
+            message="others",
+        )
+        main.import_table(table(9, prefix="p3/0030"), message="a delta")
+        other.import_table(table(9, prefix="p3/0030", salt="y", step=2), message="another")
+        other.delete("p3/0000150")
+        other.commit("less")
+    left, right = rows_of(place, "main", prefix), rows_of(place, "other", prefix)
+    rows = pipeline.diff(spark, place, "main", "other", prefix=prefix).collect()
+    found = {
+        row.path: (row.left and (row.left.size, row.left.checksum), row.right and row.right.checksum) for row in rows
+    }
+    assert found == {
+        path: (left.get(path), right[path][1] if path in right else None)
+        for path in left.keys() | right.keys()
+        if left.get(path) != right.get(path)
+    }
+    assert len(rows) == len(found)
+    changes = {row.path: row.change for row in rows}
+    assert all((changes[path] == "added") == (path not in left) for path in found)
+    assert all((changes[path] == "removed") == (path not in right) for path in found)
 
 
 def test_history_and_references_are_frames(spark: SparkSession, place: Place) -> None:

@@ -37,3 +37,6 @@ PRESIGNED_TASKS = 1000
 
 PACE = 10.0
 """Seconds' worth of objects that a sweep with a rate deletes at a time: it is even, and ends when it is to."""
+
+COMPARED = 32
+"""Segments, of both sides together, that are compared at a time: some 100,000 rows of each, and tens of megabytes."""

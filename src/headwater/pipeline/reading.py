@@ -7,13 +7,14 @@ from collections.abc import Sequence
 import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from headwater.engine.looking import commit_of
 from headwater.engine.repository import Repository
 from headwater.index import Entry, Index
 from headwater.index.schema import SCHEMA, batch_of_edits
+from headwater.pipeline.differing import Range, differences, ranges
 from headwater.pipeline.frames import (
     FILES,
     ROWS,
@@ -27,7 +28,7 @@ from headwater.pipeline.frames import (
 from headwater.pipeline.limits import LISTED_KEYS
 from headwater.pipeline.place import Place, opened
 from headwater.pipeline.remote import served
-from headwater.pipeline.snapshots import Snapshot, positions, snapshot, snapshot_of
+from headwater.pipeline.snapshots import Snapshot, snapshot, snapshot_of
 
 
 def entries(spark: SparkSession, place: Place, ref: str, *, prefix: str = "", staged: bool = False) -> DataFrame:
@@ -79,65 +80,56 @@ def diff(spark: SparkSession, place: Place, left: str, right: str, *, prefix: st
         with served(place) as remote:
             if not remote.in_reach:
                 ours, theirs = (rows_of(spark, each) for each in remote.changes(left, right, prefix))
-                return _changes(ours, theirs, F.lit(True))  # noqa: FBT003  (the server has left out what is the same)
+                return _shown(_joined(ours, theirs))  # the server has left out what is the same
             indexes = [remote.index(remote.made_of(ref)) for ref in (left, right)]
-            sides, root = remote.run(_sides(indexes, FILES + prefix)), remote.objects(spark).root
+            apart, objects = remote.run(_apart(indexes, FILES + prefix)), remote.objects(spark)
     else:
         with opened(place, spark) as driver:
             indexes = driver.run(_indexes(driver.repository, left, right))
-            sides, root = driver.run(_sides(indexes, FILES + prefix)), driver.objects.root
-    ours, theirs = (_side(spark, root, side, FILES + prefix) for side in sides)
-    return _changes(ours, theirs, ~same_content("left", "right"))
+            apart, objects = driver.run(_apart(indexes, FILES + prefix)), driver.objects
+    found = differences(spark, objects, apart.ranges, apart.known)
+    if len(apart.known):
+        told = _joined(*(rows_of(spark, each) for each in apart.told))
+        changed = F.col("left").isNull() | F.col("right").isNull() | ~same_content("left", "right")
+        found = found.unionByName(told.where(changed))
+    return _shown(found)
 
 
-def _changes(ours: DataFrame, theirs: DataFrame, differ: Column) -> DataFrame:
-    joined = ours.select("key", entry_struct("left")).join(
+def _joined(ours: DataFrame, theirs: DataFrame) -> DataFrame:
+    return ours.select("key", entry_struct("left")).join(
         theirs.select("key", entry_struct("right")), "key", "full_outer"
     )
+
+
+def _shown(changes: DataFrame) -> DataFrame:
     change = (
         F.when(F.col("left").isNull(), "added").when(F.col("right").isNull(), "removed").otherwise("changed")
     ).alias("change")
-    different = F.col("left").isNull() | F.col("right").isNull() | differ
-    return joined.where(different).select(
-        F.substring("key", len(FILES) + 1, 1 << 30).alias("path"), change, "left", "right"
-    )
+    return changes.select(F.substring("key", len(FILES) + 1, 1 << 30).alias("path"), change, "left", "right")
 
 
-class _Side(msgspec.Struct, frozen=True):
-    """What to read of one side: segments less the keys that a delta of either side knows, and what is there instead."""
+class _Apart(msgspec.Struct, frozen=True):
+    """Where two indexes may differ: in *ranges* of their trees, and in keys that a delta of either knows."""
 
-    segments: tuple[str, ...]
+    ranges: list[Range]
     known: pa.Array
-    told: pa.RecordBatch
+    told: list[pa.RecordBatch]
+    """What each side has at the known keys."""
 
 
 async def _indexes(repository: Repository, left: str, right: str) -> list[Index]:
     return [await repository.index_of((await commit_of(repository, ref)).id) for ref in (left, right)]
 
 
-async def _sides(indexes: Sequence[Index], prefix: str) -> list[_Side]:
-    names = [await _segments_of(index, prefix) for index in indexes]
+async def _apart(indexes: Sequence[Index], prefix: str) -> _Apart:
+    left, right = [await index.tree() for index in indexes]
     known = sorted(key for key in indexes[0].delta.keys() | indexes[1].delta.keys() if key.startswith(prefix))
-    sides: list[_Side] = []
-    for index, mine, others in zip(indexes, names, reversed(names), strict=True):
-        told = await index.get_many(known)
-        other = set(others)
-        rows = batch_of_edits({key: entry for key, entry in zip(known, told, strict=True) if isinstance(entry, Entry)})
-        only = tuple(name for name in mine if name not in other)
-        sides.append(_Side(only, pa.array(known, pa.string()), rows.select(SCHEMA.names)))
-    return sides
-
-
-async def _segments_of(index: Index, prefix: str) -> Sequence[str]:
-    tree = await index.tree()
-    return [tree.segments[place] for place in positions(tree, prefix)]
-
-
-def _side(spark: SparkSession, root: str, side: _Side, prefix: str) -> DataFrame:
-    rows = segments(spark, root, side.segments).where(F.col("key").startswith(prefix))
-    if len(side.known):
-        rows = without_keys(spark, rows, side.known).unionByName(rows_of(spark, side.told))
-    return rows
+    told: list[pa.RecordBatch] = []
+    for index in indexes:
+        found = zip(known, await index.get_many(known), strict=True)
+        rows = batch_of_edits({key: entry for key, entry in found if isinstance(entry, Entry)})
+        told.append(rows.select(SCHEMA.names))
+    return _Apart(ranges(left, right, prefix), pa.array(known, pa.string()), told)
 
 
 def search(
