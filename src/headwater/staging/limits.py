@@ -22,6 +22,9 @@ SEALED = 100
 TRIES = 40
 """Times that an operation is begun again because somebody else was faster: with the pauses between, a minute."""
 
+DEADLINE = 900.0
+"""Seconds after which no other try is begun, be each of them slow: nobody waits for an answer any longer."""
+
 FIRST_PAUSE = 0.005
 """Seconds to wait before the second try, twice as long before the next, and so on, each shortened at random."""
 
