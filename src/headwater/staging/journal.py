@@ -19,6 +19,7 @@ from headwater.kv import Store
 from headwater.kv.limits import MAX_PAGE
 from headwater.outside import Outside
 from headwater.staging.limits import JOURNAL_LOOK
+from headwater.staging.scanning import beginning_at
 from headwater.staging.tokens import partition_of
 
 STAMP = 32
@@ -104,7 +105,7 @@ async def all_records(store: Store, tokens: Sequence[str]) -> dict[str, list[Rec
 
 def _from(start: str) -> bytes:
     """The least staged key of a record at *start* or beyond. A start that ends in a NUL is just behind a key."""
-    return (start[:-1] + "\1" if start.endswith(_SEPARATOR) else start).encode()
+    return beginning_at((start[:-1] + "\1" if start.endswith(_SEPARATOR) else start).encode())
 
 
 def _record(entry: StoredEntry) -> Record:

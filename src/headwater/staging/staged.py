@@ -16,6 +16,7 @@ from headwater.index.stored import decode_stored
 from headwater.kv import Entry as KeyValue
 from headwater.kv import Store
 from headwater.kv.limits import MAX_PAGE
+from headwater.staging.scanning import beginning_at
 from headwater.staging.tokens import partition_of
 
 
@@ -35,7 +36,7 @@ class StagedLayer:
     async def read(self, start: str, amount: int) -> Sequence[tuple[str, Edit]]:
         """See `Layer`."""
         edits: list[tuple[str, Edit]] = []
-        async for page in self._store.scan(self._partition, start.encode(), page=min(amount, MAX_PAGE)):
+        async for page in self._store.scan(self._partition, beginning_at(start.encode()), page=min(amount, MAX_PAGE)):
             for entry in page:
                 key = entry.key.decode()
                 edits.append((key, decode_edit(key, entry.value)))
