@@ -44,5 +44,8 @@ def test_a_guard_is_back_when_its_mutation_is_over() -> None:
 
 def test_the_page_of_the_protocol_tells_of_each_guard_and_of_no_other() -> None:
     page = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text()
-    table = page.partition("| without |")[2]
+    table, _, traps = page.partition("| without |")[2].partition("| trap |")
     assert re.findall(r"^\| `([a-z-]+)` \|", table, re.MULTILINE) == list(MUTATIONS)
+    named = re.findall(r"`([a-z-]+)`", traps.partition("\n\n")[0])
+    assert len(named) == len(set(named)) > 10
+    assert set(named) < set(MUTATIONS)
