@@ -8,15 +8,17 @@ import pytest
 
 from headwater import blob, kv
 from headwater.drive import drive
-from headwater.engine import reset, write
+from headwater.engine import branches, reset, write
 from headwater.engine.commit import Description, commit
 from headwater.engine.lake import Lake
 from headwater.engine.repository import Repository
 from headwater.index import Entry
 from headwater.kv import Store
 from headwater.outside import Outside, real_outside
+from headwater.refs.branches import key_of
 from headwater.sdk.embedded.committing import Committing
 from headwater.staging.limits import GRACE, TIDY_AFTER, TIDY_AT_ONCE, TIDY_ROUNDS
+from headwater.staging.tokens import leaving
 from headwater.testing.counting import CountingStore, Trips
 
 
@@ -132,6 +134,15 @@ def test_whoever_commits_by_the_sdk_cleans_up(world: World) -> None:
         drive(committing.commit("main", "all", metadata={}, time=None, allow_empty=False))
         world.wait(TIDY_AFTER)
     assert [world.staged(partition) for partition in partitions] == [0, 0, 0, 2]
+
+
+def test_a_commit_that_has_landed_is_no_failure_because_another_branch_is_damaged(world: World) -> None:
+    drive(branches.create_branch(world.repository, "damaged", "main"))
+    drive(world.store.pipeline(leaving(world.repository.partition, "damaged", ["a token"])))
+    drive(world.store.set(world.repository.partition, key_of("damaged"), b"?"))
+    world.stage(1)
+    landed = drive(Committing(world.repository, "ann").commit("main", "all", metadata={}, time=None, allow_empty=False))
+    assert drive(world.repository.branches.fresh("main")).branch.commit == landed.id
 
 
 def test_a_store_that_fails_is_no_failure_of_whoever_commits(world: World) -> None:
