@@ -175,6 +175,29 @@ def test_a_workspace_that_nobody_began_holds_nothing(s3: Any, repository: str, w
         s3.put_object(Bucket=repository, Key=f"{made_up}/a", Body=b"x")
 
 
+def test_where_a_directory_would_be_clients_may_leave_and_remove_what_they_like(
+    s3: Any, api: httpx.Client, repository: str, branch: str, workspace: dict[str, Any]
+) -> None:
+    ref = workspace["ref"]
+    s3.put_object(Bucket=repository, Key=f"{ref}/out/", Body=b"")
+    s3.put_object(Bucket=repository, Key=f"{ref}/out/a", Body=b"x")
+    assert [each["Key"] for each in s3.list_objects_v2(Bucket=repository, Prefix=f"{ref}/out")["Contents"]] == [
+        f"{ref}/out/a"
+    ]
+    s3.delete_object(Bucket=repository, Key=f"{ref}/out/")
+    removed = s3.delete_objects(
+        Bucket=repository, Delete={"Objects": [{"Key": f"{ref}/out/"}, {"Key": f"{ref}/out/a"}]}
+    )
+    assert "Errors" not in removed
+    with refused("InvalidArgument", 400):
+        s3.put_object(Bucket=repository, Key=f"{ref}/out/", Body=b"x")
+    s3.put_object(Bucket=repository, Key="main/marker/", Body=b"")
+    assert api.post(f"{branch}/commits", json={"message": "a marker"}).status_code == 201
+    later = api.post(f"{branch}/workspaces").json()["ref"]
+    with refused("NotImplemented", 501):
+        s3.delete_object(Bucket=repository, Key=f"{later}/marker/")
+
+
 def test_what_the_store_beneath_cannot_hold_is_told(s3: Any, repository: str, workspace: dict[str, Any]) -> None:
     s3.put_object(Bucket=repository, Key=f"{workspace['ref']}/a", Body=b"x")
     with refused("NotImplemented", 501):

@@ -166,7 +166,11 @@ class ReferencePlace:
 
 
 class WorkspacePlace(ReferencePlace):
-    """A workspace. Objects lie at their paths in the bucket below: what is written is moved there when it is whole."""
+    """A workspace. Objects lie at their paths in the bucket below: what is written is moved there when it is whole.
+
+    No store can be relied on to hold a name with a slash at its end. Clients leave empty objects under such names where
+    a directory would be: they succeed, and leave nothing, as a directory without files does.
+    """
 
     copies_bytes: ClassVar[bool] = True
 
@@ -186,11 +190,22 @@ class WorkspacePlace(ReferencePlace):
         try:
             describe(stored)
             entry = stored.entry(key_of(path))
-            await self.stage(entry, condition)
+            if not (path.endswith("/") and entry.size == 0):
+                await self.stage(entry, condition)
         finally:
             with suppress(BlobError):  # it was copied, or is garbage, and would be collected
                 await self._repository.blobs.delete(stored.block.address)
         return entry
+
+    async def delete(self, paths: Sequence[str]) -> None:
+        markers = [path for path in paths if path.endswith("/")]
+        for path in markers:
+            with suppress(PathNotFound):
+                await self.stat(path)
+                raise S3Error(
+                    "NotImplemented", f"{path[:300]!r} is committed, and a workspace cannot say that it is gone"
+                )
+        await super().delete([path for path in paths if path not in markers])
 
     async def redescribe(self, path: str, change: Callable[[Mapping[str, str]], Mapping[str, str]]) -> None:  # noqa: ARG002
         raise S3Error("NotImplemented", _NO_TAGS)
