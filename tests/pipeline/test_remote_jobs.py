@@ -10,16 +10,22 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import httpx
 import msgspec
 import pyarrow as pa
 import pytest
 
 import headwater
+from dev.servers import versitygw
 from headwater import pipeline
 from headwater.auth import Forbidden
+from headwater.blob.namespace import data_name
 from headwater.engine.errors import BadRequest
+from headwater.garbage import NoSuchPlan
 from headwater.pipeline import Place, submit
+from headwater.pipeline.remote import served
 from headwater.staging.errors import NothingToCommit
+from tests.conftest import Servers
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -177,6 +183,39 @@ def test_equal_content_is_kept_once(spark: SparkSession, place: Place, main: Bra
     assert len({row.address for row in rows}) == 1
     assert (main.get("a/x.csv"), main.get("b/copy.bin")) == (b"one", b"one")
     assert pipeline.deduplicate(spark, place, "main").commit is None
+
+
+def test_garbage_is_planned_by_executors_as_the_server_would_and_swept_by_it(
+    spark: SparkSession, place: Place, main: Branch, servers: Servers
+) -> None:
+    main.put("staged", b"staged")
+    with served(place) as remote:
+        bucket = servers.start("versitygw", versitygw.serve).directory
+        namespace = remote.repository.namespace
+        lying = bucket / namespace.removeprefix("s3://")
+        garbage = {data_name(1_700_000_000_000 + number * 4_000_000, f"old{number}") for number in range(5)}
+        for name in garbage:
+            remote.run(remote.blobs().put(name, b"old"))
+        for file in lying.glob("data/*/*"):
+            os.utime(file, (1_700_000_000, 1_700_000_000))
+    plan = pipeline.plan_garbage(spark, place)
+    root = namespace.replace("s3://", "s3a://")
+    ours = spark.read.parquet(f"{root}/{plan.objects_prefix}").collect()
+    assert {row.address for row in ours} == garbage
+    assert (plan.objects, plan.bytes, plan.candidates > 5) == (5, 15, True)
+    url = f"{place.endpoint}/api/v1/repositories/sales/gc/prepare_commits"
+    theirs = httpx.post(url, auth=(place.key, place.secret), timeout=60).json()
+    found = spark.read.parquet(theirs["gc_addresses_location"].replace("s3://", "s3a://")).collect()
+    assert [tuple(row) for row in found] == [tuple(row) for row in sorted(ours)]
+
+    assert pipeline.collect_garbage(spark, place, dry_run=True).deleted == 5
+    assert all((lying / name).exists() for name in garbage)
+    assert pipeline.collect_garbage(spark, place).deleted == 5
+    assert not any((lying / name).exists() for name in garbage)
+    assert pipeline.check_objects(spark, place, "main", content=True).sound
+    assert (main.get("staged"), main.get("a/x.csv")) == (b"staged", b"one")
+    with pytest.raises(NoSuchPlan), served(place) as remote:
+        remote.run(remote.repository.garbage.sweep("20200101T000000Z-00000000", rate=None, dry_run=False))
 
 
 def ran(command: Sequence[str | Path], place: Place) -> Any:

@@ -10,12 +10,23 @@ import msgspec
 import pyarrow as pa
 import pytest
 
-from headwater.server.api import contents, directories, files, gathering, indexes, lineage, linking, reverting, upkeep
+from headwater.server.api import (
+    contents,
+    directories,
+    files,
+    gathering,
+    indexes,
+    lineage,
+    linking,
+    reverting,
+    sweeping,
+    upkeep,
+)
 from headwater.server.api.operation import Operation
 from tests.server.conftest import NewRepository
 from tests.server.test_table import least
 
-GROUPS = (contents, directories, files, gathering, indexes, lineage, linking, reverting, upkeep)
+GROUPS = (contents, directories, files, gathering, indexes, lineage, linking, reverting, sweeping, upkeep)
 OPERATIONS = [operation for each in GROUPS for operation in each.group.operations]
 
 ODD = [
@@ -50,11 +61,11 @@ def test_whatever_is_asked_is_answered_and_never_with_a_defect(
 ) -> None:
     for odd in ODD:
         path = operation.path.replace("{repository}", repository)
-        for name in ("ref", "branch", "ancestor", "id", "change"):
+        for name in ("ref", "branch", "ancestor", "id", "change", "run"):
             path = path.replace(f"{{{name}}}", quote(odd, safe="") or "%20")
         _check(_call(api, operation, path, "a"))
         path = operation.path.replace("{repository}", repository)
-        for name in ("ref", "branch", "ancestor", "id", "change"):
+        for name in ("ref", "branch", "ancestor", "id", "change", "run"):
             path = path.replace(f"{{{name}}}", "main")
         _check(_call(api, operation, path, odd))
 

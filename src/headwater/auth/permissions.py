@@ -67,6 +67,7 @@ GET_GARBAGE_COLLECTION_RULES: Final = "retention:GetGarbageCollectionRules"
 SET_GARBAGE_COLLECTION_RULES: Final = "retention:SetGarbageCollectionRules"
 PREPARE_GARBAGE_COLLECTION_COMMITS: Final = "retention:PrepareGarbageCollectionCommits"
 PREPARE_GARBAGE_COLLECTION_UNCOMMITTED: Final = "retention:PrepareGarbageCollectionUncommitted"
+SWEEP_GARBAGE: Final = "retention:SweepGarbage"
 
 GET_BRANCH_PROTECTION_RULES: Final = "branches:GetBranchProtectionRules"
 SET_BRANCH_PROTECTION_RULES: Final = "branches:SetBranchProtectionRules"

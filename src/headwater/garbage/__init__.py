@@ -9,12 +9,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from headwater.garbage.errors import GarbageError, NoSuchPlan, SharedNamespace
+from headwater.garbage.plan import Plan, Swept
 from headwater.garbage.rules import RetentionRule, RetentionRules, read_rules, write_rules
 
 if TYPE_CHECKING:  # these take Polars, which takes long to import, and whoever only sets rules does not need it
     from headwater.garbage.planning import make_plan
-    from headwater.garbage.plans import Plan, list_plans, read_plan
-    from headwater.garbage.sweeping import Swept, sweep
+    from headwater.garbage.plans import list_plans, read_plan
+    from headwater.garbage.sweeping import sweep
 
 __all__ = [
     "GarbageError",
@@ -34,8 +35,8 @@ __all__ = [
 
 _HOMES = {
     "headwater.garbage.planning": ("make_plan",),
-    "headwater.garbage.plans": ("Plan", "list_plans", "read_plan"),
-    "headwater.garbage.sweeping": ("Swept", "sweep"),
+    "headwater.garbage.plans": ("list_plans", "read_plan"),
+    "headwater.garbage.sweeping": ("sweep",),
 }
 
 

@@ -13,11 +13,10 @@ import pyarrow.parquet as pq
 from headwater.blob import NotFound
 from headwater.blob.namespace import segment_name
 from headwater.drive import together
-from headwater.engine.addresses import is_foreign
-from headwater.engine.block_lists import is_list
 from headwater.engine.log import all_commits
 from headwater.engine.repository import Repository, record_of
 from headwater.garbage.limits import TOGETHER
+from headwater.garbage.reaching import Reaching, segments_of
 from headwater.garbage.references import Root, copied, roots, staged
 from headwater.garbage.rules import Cutoffs, RetentionRules
 from headwater.history import Commit
@@ -56,11 +55,10 @@ class Marker:
         self._cutoffs = Cutoffs(rules, now)
         self._since = since
         self._store = repository.empty_index().store
-        self._own = _own_prefix(repository)
+        self._reaching = Reaching(repository.record.namespace, repository.block_lists)
         self.retained: dict[str, Retained] = {each.commit: each for each in known}
         self._known_trees = {each.tree for each in self.retained.values() if each.tree}
         self._segments: set[str] | None = None if self._known_trees else set()
-        self._lists: set[str] = set()
         self._roots: set[str] = set()
         self.trees: list[str] = []
         """Those of the commits that the last look found."""
@@ -162,48 +160,25 @@ class Marker:
             some = names[start : start + TOGETHER]
             read = [partial(addresses_of_segment, self._repository, name, counts[name]) for name in some]
             for addresses in await together(read):
-                yield await self._expanded_array(addresses)
+                yield await self._reaching.names(addresses)
         self.segments += len(names)
 
     async def segments_of(self, trees: Iterable[str]) -> dict[str, int]:
         """The segments of *trees* that no tree before had, and how many rows each has."""
-        counts: dict[str, int] = {}
         new = [tree for tree in dict.fromkeys(trees) if tree not in self._known_trees]
-        if new and self._segments is None:
-            self._segments = set()
-            await self._gather(sorted(self._known_trees), {})
-        await self._gather(new, counts)
+        if not new:
+            return {}
+        known = self._segments
+        if known is None:
+            known = self._segments = set(await segments_of(self._store, sorted(self._known_trees)))
+        counts = {name: rows for name, rows in (await segments_of(self._store, new)).items() if name not in known}
+        known.update(counts)
         self._known_trees.update(new)
         return counts
 
-    async def _gather(self, trees: Sequence[str], counts: dict[str, int]) -> None:
-        segments = set() if self._segments is None else self._segments
-        for start in range(0, len(trees), TOGETHER):
-            for tree in await together([partial(self._store.tree, name) for name in trees[start : start + TOGETHER]]):
-                for name, count in zip(tree.segments, tree.rows.column("count").to_pylist(), strict=True):
-                    if name not in segments:
-                        segments.add(name)
-                        counts[name] = count
-
     async def expanded(self, addresses: Sequence[str]) -> pa.Array:
         """Those of *addresses* that are in the namespace, as names there, and what is in lists of blocks among them."""
-        return await self._expanded_array(pa.array(addresses, pa.string()))
-
-    async def _expanded_array(self, addresses: pa.Array) -> pa.Array:
-        """Names in the namespace, with what is in lists of blocks among them."""
-        names = _in_namespace(addresses, self._own)
-        lists = names.filter(pc.starts_with(names, "meta/")).unique().to_pylist()
-        inner: list[str] = []
-        waiting = [each for each in lists if is_list(each)]
-        while waiting:
-            address = waiting.pop()
-            if address in self._lists:
-                continue
-            self._lists.add(address)
-            pieces = [piece.address for piece in await self._repository.block_lists.read(address)]
-            waiting += [each for each in pieces if is_list(each)]
-            inner += [each for each in pieces if not is_foreign(each)]
-        return pa.concat_arrays([names, pa.array(inner, pa.string())]) if inner else names
+        return await self._reaching.names(pa.array(addresses, pa.string()))
 
 
 async def addresses_of_segment(repository: Repository, name: str, rows: int) -> pa.Array:
@@ -232,23 +207,6 @@ def _one(column: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 def _addresses(edits: Mapping[str, Edit]) -> list[str]:
     return [block.address for edit in edits.values() if isinstance(edit, Entry) for block in edit.blocks]
-
-
-def _own_prefix(repository: Repository) -> str:
-    """What a URI of an object in the namespace of *repository* begins with."""
-    return repository.record.namespace.partition("?")[0].rstrip("/") + "/"
-
-
-def _in_namespace(addresses: pa.Array, own: str) -> pa.Array:
-    """Those of *addresses* that are names in the namespace, or URIs of objects there, as names."""
-    foreign = pc.match_substring(addresses, "://")
-    if not pc.any(foreign).as_py():
-        return addresses
-    ours = addresses.filter(pc.starts_with(addresses, own))
-    names = pc.utf8_slice_codeunits(ours, len(own))
-    for escape, character in (("%25", "%"), ("%3F", "?"), ("%23", "#")):
-        names = pc.replace_substring(names, escape, character)
-    return pa.concat_arrays([addresses.filter(pc.invert(foreign)), names])
 
 
 __all__ = ["Marker", "Retained", "addresses_of_segment"]

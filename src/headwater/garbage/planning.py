@@ -16,7 +16,8 @@ from headwater.garbage.errors import SharedNamespace
 from headwater.garbage.limits import MIN_AGE, SAFETY_AGE, SECOND, STRIKE
 from headwater.garbage.listing import candidates
 from headwater.garbage.marking import Marker
-from headwater.garbage.plans import Plan, write_commits, write_objects, write_plan
+from headwater.garbage.plan import Plan
+from headwater.garbage.plans import write_commits, write_objects, write_plan
 from headwater.garbage.rules import read_rules
 from headwater.staging.cleaning import clean
 
@@ -63,17 +64,27 @@ async def finish_run(repository: Repository, plan: Plan, marker: Marker, *, foun
     """Write the plan that deletes *rest*."""
     await write_objects(repository.blobs, plan.run, rest)
     await write_commits(repository.blobs, plan.run, marker.retained.values())
-    return await seal_run(repository, plan, marker, found=found, objects=len(rest), size=int(rest["size"].sum()))
+    return await seal_run(
+        repository,
+        plan,
+        commits=len(marker.retained),
+        segments=marker.segments,
+        found=found,
+        objects=len(rest),
+        size=int(rest["size"].sum()),
+    )
 
 
-async def seal_run(repository: Repository, plan: Plan, marker: Marker, *, found: int, objects: int, size: int) -> Plan:
+async def seal_run(
+    repository: Repository, plan: Plan, *, commits: int, segments: int, found: int, objects: int, size: int
+) -> Plan:
     """Write `plan.json`: all else of the plan is there."""
     done = msgspec.structs.replace(
         plan,
         marked=repository.outside.now(),
         candidates=found,
-        commits=len(marker.retained),
-        segments=marker.segments,
+        commits=commits,
+        segments=segments,
         objects=objects,
         bytes=size,
     )

@@ -14,42 +14,7 @@ from headwater.engine.repository import Repository
 from headwater.garbage.errors import NoSuchPlan
 from headwater.garbage.limits import PART
 from headwater.garbage.marking import Retained
-from headwater.garbage.rules import RetentionRules
-
-PLANS = "meta/gc/"
-
-
-class Plan(msgspec.Struct, frozen=True):
-    """What is to be deleted from a repository, and how it was found. Its rows are in files beside it."""
-
-    run: str
-    repository: str
-    repository_id: str
-    marked: int
-    """When marking was over, in milliseconds since 1970."""
-
-    now: int
-    """When the run began: what the days of the rules are counted from."""
-
-    cutoff: int
-    """What was written or copied since then is kept."""
-
-    rules: RetentionRules | None
-    candidates: int
-    commits: int
-    segments: int
-    objects: int
-    """How many objects are to be deleted, and their bytes."""
-
-    bytes: int
-
-    @property
-    def objects_prefix(self) -> str:
-        return f"{PLANS}{self.run}/objects/"
-
-    @property
-    def commits_prefix(self) -> str:
-        return f"{PLANS}{self.run}/commits/"
+from headwater.garbage.plan import PLANS, Plan
 
 
 async def write_objects(blobs: BlobStore, run: str, rows: pl.DataFrame) -> None:
@@ -74,6 +39,22 @@ async def write_staged(blobs: BlobStore, run: str, addresses: Sequence[str]) -> 
 async def write_plan(blobs: BlobStore, plan: Plan) -> None:
     """Write the plan itself: from now on there is one."""
     await blobs.put(_plan_name(plan.run), msgspec.json.encode(plan))
+
+
+async def write_begun(blobs: BlobStore, plan: Plan) -> None:
+    """Write down a run that has begun and is to be gone on with elsewhere."""
+    await blobs.put(_begun_name(plan.run), msgspec.json.encode(plan))
+
+
+async def read_begun(repository: Repository, run: str) -> Plan:
+    """The run of *repository* that was begun, and has nothing in it; or `NoSuchPlan`."""
+    try:
+        plan = msgspec.json.decode(await repository.blobs.read(_begun_name(run)), type=Plan)
+    except NotFound:
+        raise NoSuchPlan(f"no run {run[:80]!r} of repository {repository.name!r} has begun: begin one") from None
+    if plan.repository_id != repository.record.id:
+        raise NoSuchPlan(f"run {run!r} was begun for another repository, of the name {plan.repository!r}")
+    return plan
 
 
 async def read_plan(repository: Repository, run: str) -> Plan:
@@ -132,6 +113,10 @@ async def _files(blobs: BlobStore, prefix: str) -> list[str]:
 
 def _plan_name(run: str) -> str:
     return f"{PLANS}{run}/plan.json"
+
+
+def _begun_name(run: str) -> str:
+    return f"{PLANS}{run}/begun.json"
 
 
 def _parquet(frame: pl.DataFrame) -> bytes:

@@ -11,22 +11,10 @@ from headwater.engine.lake import Lake
 from headwater.engine.repository import Repository
 from headwater.garbage.limits import BATCH, LOOK_EVERY, SETTLE, SKEW
 from headwater.garbage.marking import Marker
-from headwater.garbage.plans import Plan, done_name, parts_of, read_commits, read_part, read_plan
+from headwater.garbage.plan import Plan, Swept
+from headwater.garbage.plans import done_name, parts_of, read_commits, read_part, read_plan
 from headwater.garbage.references import forget_copies
 from headwater.garbage.workspaces import close_abandoned, live_workspaces
-
-
-class Swept(msgspec.Struct, frozen=True):
-    """What a sweep deleted, or would have; and what it spared because something referred to it again."""
-
-    run: str
-    dry_run: bool
-    deleted: int = 0
-    bytes: int = 0
-    spared: int = 0
-    parts: int = 0
-    """Files of the plan that were gone through by this sweep; those that an earlier one had done are not counted."""
-
 
 Progress = Callable[[Swept], None]
 

@@ -11,15 +11,14 @@ from pyspark.sql import types as T  # noqa: N812
 
 from headwater.garbage import Plan, Swept
 from headwater.garbage.limits import PART, SAFETY_AGE
-from headwater.garbage.listing import old_objects, old_parts
-from headwater.garbage.marking import Marker
-from headwater.garbage.planning import begin_run, seal_run
-from headwater.garbage.plans import PLANS, write_commits
+from headwater.garbage.listing import old_objects
+from headwater.garbage.plan import PLANS
 from headwater.garbage.sweeping import Progress
 from headwater.index import Corrupt
 from headwater.pipeline.executing import Stores, on_executors
 from headwater.pipeline.frames import segments
-from headwater.pipeline.place import Driver, Place, opened
+from headwater.pipeline.marks import Marks, marks_of
+from headwater.pipeline.place import Place
 from headwater.pipeline.sweeping import sweep_garbage
 
 OBJECTS = T.StructType(
@@ -34,22 +33,20 @@ OBJECTS = T.StructType(
 def plan_garbage(spark: SparkSession, place: Place, *, age: float = SAFETY_AGE) -> Plan:
     """What may be deleted, as `headwater.garbage.make_plan` finds it: listed and marked by executors.
 
-    The driver reads references, staging and the changes that commits hold themselves; all of that is small.
+    The driver reads references, staging and the changes that commits hold themselves, or a server tells them; all of
+    that is small.
     """
-    with opened(place, spark) as driver:
-        repository, plan = driver.run(begin_run(driver.lake, place.repo, age))
-        root = f"{driver.objects.root}/{PLANS}{plan.run}"
-        candidates = _listed(spark, driver, plan.cutoff)
+    with marks_of(spark, place, age) as marks:
+        root = f"{marks.objects.root}/{PLANS}{marks.plan.run}"
+        candidates = _listed(spark, marks)
         candidates.write.parquet(f"{root}/candidates")
         candidates = spark.read.schema(OBJECTS).parquet(f"{root}/candidates")
-        marker = Marker(repository, plan.rules, now=plan.now, since=plan.cutoff)
-        kept = _referred_to(spark, driver, marker)
+        kept, segments = _referred_to(spark, marks)
         rest = candidates.join(kept, "address", "left_anti").sort("address")
         rest.write.options(compression="zstd", maxRecordsPerFile=PART).parquet(f"{root}/objects")
-        found = candidates.count()
         left = spark.read.schema(OBJECTS).parquet(f"{root}/objects").agg(F.count("*"), F.sum("size")).collect()[0]
-        driver.run(write_commits(repository.blobs, plan.run, marker.retained.values()))
-        return driver.run(seal_run(repository, plan, marker, found=found, objects=int(left[0]), size=int(left[1] or 0)))
+        found = candidates.count()
+        return marks.finish(candidates=found, segments=segments, objects=int(left[0]), size=int(left[1] or 0))
 
 
 def collect_garbage(
@@ -66,8 +63,9 @@ def collect_garbage(
     return sweep_garbage(spark, place, plan.run, rate=rate, dry_run=dry_run, progress=progress)
 
 
-def _listed(spark: SparkSession, driver: Driver, cutoff: int) -> DataFrame:
+def _listed(spark: SparkSession, marks: Marks) -> DataFrame:
     """The candidates, slice by slice, listed by executors."""
+    cutoff, names = marks.plan.cutoff, marks.parts
 
     async def listed(stores: Stores, batch: pa.RecordBatch) -> pa.RecordBatch:
         found = await asyncio.gather(
@@ -76,24 +74,19 @@ def _listed(spark: SparkSession, driver: Driver, cutoff: int) -> DataFrame:
         tables = [frame.to_arrow().cast(_ARROW) for frame in found]
         return pa.concat_tables(tables).combine_chunks().to_batches()[0] if any(map(len, tables)) else _NONE
 
-    names = driver.run(old_parts(driver.repository, cutoff))
     if not names:
         return spark.createDataFrame([], OBJECTS)
     tasks = min(len(names), max(spark.sparkContext.defaultParallelism * 4, len(names) // 16))
     frame = spark.createDataFrame([(name,) for name in names], "part string").repartition(tasks)
-    return frame.mapInArrow(on_executors(listed, driver.objects), OBJECTS)
+    return frame.mapInArrow(on_executors(listed, marks.objects), OBJECTS)
 
 
-def _referred_to(spark: SparkSession, driver: Driver, marker: Marker) -> DataFrame:
-    """The addresses of all that is kept for being referred to, each once. Notes of copies are read last."""
-
-    async def above() -> list[pa.Array]:
-        return [found async for found in marker.look_above_trees()]
-
-    told = driver.run(above())
-    counts = driver.run(marker.segments_of(marker.trees))
-    marker.segments += len(counts)
-    rows, seen = segments(spark, driver.objects.root, list(counts)), Observation()
+def _referred_to(spark: SparkSession, marks: Marks) -> tuple[DataFrame, int]:
+    """The addresses of all that is kept for being referred to, each once, and how many segments were read for it.
+    Notes of copies are read last."""
+    told = marks.references()
+    counts = marks.segments()
+    rows, seen = segments(spark, marks.objects.root, list(counts)), Observation()
     if counts:
         rows = rows.observe(seen, F.count(F.lit(1)).alias("rows"))
     addresses = rows.select(
@@ -103,17 +96,16 @@ def _referred_to(spark: SparkSession, driver: Driver, marker: Marker) -> DataFra
             )
         ).alias("address")
     )
-    named = addresses.select(_in_namespace(f"{driver.objects.uri.partition('?')[0].rstrip('/')}/").alias("address"))
+    named = addresses.select(_in_namespace(f"{marks.objects.uri.partition('?')[0].rstrip('/')}/").alias("address"))
     found = named.where("address IS NOT NULL").distinct().persist()
     lists = [row.address for row in found.where("address LIKE 'meta/%'").collect()]
     if counts and seen.get["rows"] != sum(counts.values()):
         raise Corrupt(
             "the segments of retained commits", f"{seen.get['rows']} rows were read of {sum(counts.values())}"
         )
-    told.append(driver.run(marker.expanded(lists)))
-    told.append(driver.run(marker.notes()))
+    told += [marks.expanded(lists), marks.notes()]
     local = pa.table({"address": pa.chunked_array(told, pa.string())})
-    return found.unionByName(spark.createDataFrame(local)) if local.num_rows else found
+    return (found.unionByName(spark.createDataFrame(local)) if local.num_rows else found), len(counts)
 
 
 def _in_namespace(own: str) -> Column:

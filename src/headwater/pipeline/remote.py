@@ -74,11 +74,16 @@ class Remote:
         record = IndexRecord(told.tree or None, None, own_in_tree=True, inherited=told.delta)
         return Index(self.store(), record, of=f"commit {told.commit}")
 
+    def blobs(self) -> BlobStore:
+        """The namespace, as the driver reaches it."""
+        if self._blobs is None:
+            self._blobs = self.run(self.objects().open())
+        return self._blobs
+
     def store(self) -> IndexStore:
         """Where segments and trees are, for the driver."""
         if self._store is None:
-            self._blobs = self.run(self.objects().open())
-            self._store = IndexStore(self._blobs)
+            self._store = IndexStore(self.blobs())
         return self._store
 
     async def aclose(self) -> None:

@@ -24,6 +24,7 @@ from headwater.outside import real_outside
 from headwater.pipeline.executing import Stores, on_executors
 from headwater.pipeline.limits import PACE
 from headwater.pipeline.place import Driver, Place, opened
+from headwater.pipeline.remote import served
 
 
 class _Part(msgspec.Struct, frozen=True):
@@ -63,8 +64,11 @@ def sweep_garbage(
 
     Before each round there is a look: what came to be referred to since the plan is spared. A round is as long as a
     look is good, and has as many tasks as run at once. A part of the plan that was swept is not swept again, so this
-    may be called until it returns. With *dry_run* it looks and counts, and deletes nothing.
+    may be called until it returns. With *dry_run* it looks and counts, and deletes nothing. A server sweeps itself.
     """
+    if place.endpoint is not None:
+        with served(place) as remote:
+            return remote.run(remote.repository.garbage.sweep(run, rate=rate, dry_run=dry_run))
     with opened(place) as driver:
         repository = driver.repository
         repository.check_writable()

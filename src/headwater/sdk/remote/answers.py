@@ -124,7 +124,7 @@ class IngestStatus(msgspec.Struct, frozen=True):
     error: Error | None = None
 
 
-NO_REASON = Error("the server ended the import without a commit, and did not say why")
+NO_REASON = Error("the server ended the task without a result, and did not say why")
 
 
 class NotDone(msgspec.Struct, frozen=True):

@@ -11,6 +11,7 @@ from headwater.sdk.remote import answers
 from headwater.sdk.remote.committing import Committing
 from headwater.sdk.remote.connection import Connection
 from headwater.sdk.remote.files import Files
+from headwater.sdk.remote.garbage import Garbage
 from headwater.sdk.remote.place import Place
 from headwater.sdk.remote.reading import Reading
 from headwater.sdk.remote.refs import Refs
@@ -74,6 +75,7 @@ class RemoteRepository:
         self.committing = Committing(place)
         self.files = Files(place)
         self.workspaces = Workspaces(place, told.storage_namespace)
+        self.garbage = Garbage(place)
 
     @property
     def name(self) -> str:

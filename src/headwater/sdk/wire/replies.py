@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from headwater.garbage.plan import Plan
 from headwater.sdk.results import Entry
 from headwater.sdk.wire.errors import Error
 
@@ -32,6 +33,14 @@ class IndexOf(msgspec.Struct, frozen=True):
     commit: str
     tree: str
     delta: bytes
+
+
+class Begun(msgspec.Struct, frozen=True):
+    """A run of garbage collection: a plan with nothing in it yet, and the prefixes of the storage that are to be
+    listed for it."""
+
+    plan: Plan
+    parts: list[str]
 
 
 class End(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

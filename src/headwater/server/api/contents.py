@@ -11,14 +11,13 @@ from headwater.engine import bulk, read
 from headwater.sdk.arrow import COLUMNS, listing
 from headwater.sdk.results import entry_of
 from headwater.sdk.wire.objects import Opened
+from headwater.server.api.arrow import ARROW, arrow_stream
 from headwater.server.api.calling import Call
 from headwater.server.api.operation import OBJECT, REPOSITORY, Group, needs
 from headwater.server.http import Response
 from headwater.server.sending import object_response
 
 group = Group("contents")
-
-_ARROW = (b"content-type", b"application/vnd.apache.arrow.stream")
 
 
 class PathQuery(msgspec.Struct, frozen=True):
@@ -66,7 +65,7 @@ async def list_arrow(call: Call, query: PrefixQuery) -> Response:
     repository = await call.repository()
     batches = bulk.batches(repository, call["ref"], prefix=query.prefix)
     first = [batch async for batch in _one(batches)]  # what fails at once is an error like any other
-    return Response(200, (_ARROW,), _stream(first, batches))
+    return Response(200, (ARROW,), arrow_stream(COLUMNS, _listings(first, batches)))
 
 
 async def _one(batches: AsyncIterator[pa.RecordBatch]) -> AsyncIterator[pa.RecordBatch]:
@@ -75,38 +74,10 @@ async def _one(batches: AsyncIterator[pa.RecordBatch]) -> AsyncIterator[pa.Recor
         return
 
 
-async def _stream(first: list[pa.RecordBatch], batches: AsyncIterator[pa.RecordBatch]) -> AsyncIterator[bytes]:
-    """The format of Arrow for streams: what is cut off lacks its end, and no reader takes it for whole."""
-    sent = _Sent()
-    writer = pa.ipc.new_stream(pa.PythonFile(sent, mode="w"), COLUMNS)
+async def _listings(
+    first: list[pa.RecordBatch], batches: AsyncIterator[pa.RecordBatch]
+) -> AsyncIterator[pa.RecordBatch]:
     for batch in first:
-        writer.write_batch(listing(batch))
-        yield sent.taken()
+        yield listing(batch)
         async for following in batches:
-            writer.write_batch(listing(following))
-            yield sent.taken()
-    writer.close()
-    yield sent.taken()
-
-
-class _Sent:
-    """A file that keeps what is written to it until that is taken."""
-
-    closed = False
-
-    def __init__(self) -> None:
-        self._pieces: list[bytes] = []
-
-    def write(self, piece: bytes) -> int:
-        self._pieces.append(bytes(piece))
-        return len(piece)
-
-    def flush(self) -> None:
-        """Nothing waits."""
-
-    def close(self) -> None:
-        """What was written can still be taken."""
-
-    def taken(self) -> bytes:
-        pieces, self._pieces = self._pieces, []
-        return b"".join(pieces)
+            yield listing(following)

@@ -28,6 +28,7 @@ from headwater.server.api import (
     settings,
     signatures,
     staging,
+    sweeping,
     tags,
     upkeep,
     uploads,
@@ -79,6 +80,7 @@ GROUPS = (
     indexes.group,
     reverting.group,
     upkeep.group,
+    sweeping.group,
     actions.group,
 )
 
