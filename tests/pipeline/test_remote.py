@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -10,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import headwater
@@ -17,7 +20,8 @@ from dev.servers import headwater as headwater_server
 from headwater import pipeline
 from headwater.engine.errors import BadRequest
 from headwater.pipeline import Place
-from headwater.pipeline.errors import NeedsStores, NotInPlace
+from headwater.pipeline.conditions import Condition
+from headwater.pipeline.errors import NotInPlace
 from headwater.pipeline.landing import Batch
 
 if TYPE_CHECKING:
@@ -91,6 +95,75 @@ def test_a_uri_and_presigned_urls_are_enough_to_read(spark: SparkSession, place:
         pipeline.read(spark, "hw://sales", **server)  # type: ignore[arg-type]
 
 
+def holed(keep: set[tuple[int, str]]) -> bytes:
+    """A Parquet file of four row groups, in which nothing but the columns *keep* of row groups is still there."""
+    rows = pa.table({"id": range(400), "text": [f"t{number}" for number in range(400)], "none": [None] * 400})
+    sink = io.BytesIO()
+    pq.write_table(rows, sink, row_group_size=100, use_dictionary=False, write_page_checksum=True)
+    content = bytearray(sink.getvalue())
+    metadata = pq.ParquetFile(io.BytesIO(bytes(content))).metadata
+    for group in range(metadata.num_row_groups):
+        for place in range(metadata.num_columns):
+            column = metadata.row_group(group).column(place)
+            if (group, column.path_in_schema) not in keep:
+                start, size = column.data_page_offset, column.total_compressed_size
+                content[start : start + size] = bytes(size)
+    return bytes(content)
+
+
+def test_of_presigned_files_only_what_is_asked_for_is_read(spark: SparkSession, place: Place, main: Branch) -> None:
+    main.put("t/day=1/a.parquet", holed({(1, "id"), (2, "id"), (1, "text"), (2, "text")}))
+    main.put("t/day=2/a.parquet", b"no Parquet at all")
+    where: list[Condition] = [("day", "=", 1), ("id", ">=", 150), ("id", "<", 210)]
+    found = pipeline.read(spark, place, "main", "t", presigned=True, columns=["text", "day"], where=where)
+    assert found.columns == ["text", "day"]
+    assert sorted(map(tuple, found.collect())) == [(f"t{number}", 1) for number in range(150, 210)]
+    few: list[Condition] = [*where, ("id", "in", [151, 7])]
+    one = pipeline.read(spark, place, "main", "t", presigned=True, columns=["id"], where=few)
+    assert ids(one) == [151]
+    none = pipeline.read(spark, place, "main", "t", presigned=True, where=[*where, ("id", ">", 1000)])
+    assert (none.columns, none.collect()) == (["id", "text", "none", "day"], [])
+    with pytest.raises(Exception, match=r"(?i)page|parquet"):
+        pipeline.read(spark, place, "main", "t", presigned=True, where=where[:2]).collect()
+    with pytest.raises(BadRequest, match="where"):
+        pipeline.read(spark, place, "main", "t", presigned=True, where=[("id", "=", "text")])
+    for wrong in (("id", "like", "1"), ("id", "=", None), ("id", "in", 7)):
+        with pytest.raises(BadRequest, match="where id"):
+            pipeline.read(spark, place, "main", "t", where=[wrong])
+
+
+@pytest.mark.usefixtures("lake")
+def test_what_is_asked_for_is_the_same_read_in_place(spark: SparkSession, place: Place) -> None:
+    pipeline.write(numbers(spark, 0, 30), place, "main", "t", partition_by=["third"])
+    where: list[Condition] = [("third", "!=", 1), ("text", "in", ["t1", "t2", "t3", "t30"])]
+    for presigned in (False, True):
+        found = pipeline.read(spark, place, "main", "t", columns=["id", "third"], where=where, presigned=presigned)
+        assert sorted(map(tuple, found.collect())) == [(2, 2), (3, 0)]
+
+
+def test_sql_sees_what_is_on_a_server(spark: SparkSession, place: Place, main: Branch) -> None:
+    for path in ("a/x", "a/y", "b"):
+        main.put(path, path.encode())
+    main.commit("first")
+    main.put("a/x", b"changed")
+    main.delete("b")
+    second = main.commit("second")
+    main.put("staged", b"1")
+    pipeline.register(spark)
+    told = {"repo": "sales", "endpoint": place.endpoint or "", "key": place.key, "secret": place.secret}
+    for options in (told, {**told, "storage": place.storage or "", **place.storage_credentials}):
+        views = spark.read.format("headwater").options(**options)
+        rows = views.load().where("path LIKE 'a/%'").orderBy("path").collect()
+        plain = pipeline.entries(spark, place, "main", prefix="a/").orderBy("path").collect()
+        assert [row.asDict() for row in rows] == [row.asDict() for row in plain]
+        assert views.option("staged", "true").load().count() == 3
+        assert views.option("view", "log").load().collect()[0].id == second.id
+        assert [row.commit for row in views.option("view", "refs").load().collect()] == [second.id]
+        changes = views.options(view="diff", left="main~1", right="main").load().orderBy("path").collect()
+        assert [(row.path, row.change) for row in changes] == [("a/x", "changed"), ("b", "removed")]
+        assert (changes[0].left.size, changes[0].right.size, changes[1].right) == (3, 7, None)
+
+
 def test_listings_differences_and_history_are_those_of_the_server(
     spark: SparkSession, place: Place, main: Branch
 ) -> None:
@@ -135,11 +208,8 @@ def test_a_batch_is_committed_once_and_a_failed_job_leaves_no_workspace(
     assert pipeline.check_objects(spark, place, "main").sound
 
 
-def test_what_needs_the_stores_says_so(spark: SparkSession, place: Place, lake: Lake) -> None:
-    with pytest.raises(NeedsStores, match="kv="):
-        pipeline.plan_garbage(spark, place)
-    assert place.secret not in repr(place)
-    assert lake.repo("sales").name == "sales"
+def test_a_place_shows_no_secret(place: Place) -> None:
+    assert place.secret not in f"{place!r} {place}"
 
 
 def test_a_repository_on_the_servers_own_machine_is_refused(spark: SparkSession, tmp_path: Path) -> None:

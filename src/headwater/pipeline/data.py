@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, Unpack
 from urllib.parse import quote, unquote
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from headwater.engine.addresses import is_foreign
@@ -16,6 +16,7 @@ from headwater.engine.paths import path_of
 from headwater.engine.repository import Repository
 from headwater.index import Entry
 from headwater.index.schema import entries_of
+from headwater.pipeline.conditions import Condition, as_column, check_conditions, may_hold
 from headwater.pipeline.errors import NotInPlace
 from headwater.pipeline.place import Objects, Place, Where, hadoop_path, opened, split_uri
 from headwater.pipeline.presigned import FILE, read_presigned
@@ -35,27 +36,40 @@ def read(
     *,
     format: str = "parquet",  # noqa: A002  (Spark's word)
     options: Mapping[str, str] = NOTHING,
+    columns: Sequence[str] = (),
+    where: Sequence[Condition] = (),
     presigned: bool = False,
-    **where: Unpack[Where],
+    **lake: Unpack[Where],
 ) -> DataFrame:
     """The data of the files at or below *path* of *ref*, staged ones too: their bytes do not pass through any server.
 
-    Instead of a place, *ref* and *path* a URI says it all, `hw://repository/ref/path`, of the lake that is *where*: by
-    `lake=`, or `endpoint=`, `key=` and `secret=`. With *presigned* executors need no rights of their own: Parquet is
-    read by URLs that the server had signed. Directories named `column=value` become columns, as they do anywhere.
+    Instead of a place, *ref* and *path* a URI says it all, `hw://repository/ref/path`, of the lake that is told by
+    `lake=`, or `endpoint=`, `key=` and `secret=`. Directories named `column=value` become columns, as they do anywhere.
+    Of *columns* those are answered, of all rows those of which every condition *where* holds, as `("day", ">=", 5)`.
     `PathNotFound` if there is nothing.
+
+    With *presigned* executors need no rights of their own: Parquet is read by URLs that the server had signed. What a
+    plan of Spark asks for later, such a reader cannot know: only what *columns* and *where* leave out, is not read.
     """
+    check_conditions(where)
     if isinstance(place, str):
         if ref or path:
             raise BadRequest(f"{place!r} has the reference and the path in it: give them there alone")
-        place, ref, path = split_uri(place, where)
-    elif where:
-        raise BadRequest(f"{', '.join(where)}: the place says where it is; give these with a URI alone")
+        place, ref, path = split_uri(place, lake)
+    elif lake:
+        raise BadRequest(f"{', '.join(lake)}: the place says where it is; give these with a URI alone")
     path = path.strip("/")
     if presigned:
-        return _read_presigned(spark, place, ref, path, format)
-    places = _places(spark, place, ref, path)
-    reader = spark.read.format(format).options(**options)
+        found = _read_presigned(spark, place, ref, path, format, columns=columns, where=where)
+    else:
+        reader = spark.read.format(format).options(**options)
+        found = _read_in_place(spark, _places(spark, place, ref, path), path, reader)
+    if where:
+        found = found.where(as_column(where))
+    return found.select(*(F.col(f"`{name}`") for name in columns)) if columns else found
+
+
+def _read_in_place(spark: SparkSession, places: Mapping[str, str], path: str, reader: DataFrameReader) -> DataFrame:
     columns = _partition_columns(places, path)
     if not columns:
         return reader.load(list(places.values()))
@@ -81,7 +95,16 @@ def _places(spark: SparkSession, place: Place, ref: str, path: str) -> dict[str,
     return _something(places, place, ref, path)
 
 
-def _read_presigned(spark: SparkSession, place: Place, ref: str, path: str, format: str) -> DataFrame:  # noqa: A002
+def _read_presigned(
+    spark: SparkSession,
+    place: Place,
+    ref: str,
+    path: str,
+    format: str,  # noqa: A002  (Spark's word)
+    *,
+    columns: Sequence[str],
+    where: Sequence[Condition],
+) -> DataFrame:
     if place.endpoint is None:
         raise BadRequest("presigned: it is a server that has URLs signed; give endpoint=, key= and secret=")
     if format != "parquet":
@@ -97,11 +120,15 @@ def _read_presigned(spark: SparkSession, place: Place, ref: str, path: str, form
 
         found = remote.run(signed())
     names = _something({name: name for name, _, _ in found}, place, ref, path)
-    frame = read_presigned(spark, [(name, url, size) for name, size, url in found])
-    columns = _partition_columns(names, path)
-    if not columns:
+    partitions = _partition_columns(names, path)
+    values = _partition_values(names, partitions)
+    files = [(name, url, size) for name, size, url in found]
+    chosen = [each for each in files if may_hold(where, values[each[0]])] or files[:1]
+    wanted = {*columns, *(name for name, _, _ in where)} if columns else None
+    frame = read_presigned(spark, chosen, columns=wanted, where=where)
+    if not partitions:
         return frame.drop(FILE)
-    return _with_partitions(spark, frame.drop(*columns), names, columns)
+    return _with_partitions(spark, frame.drop(*partitions), names, partitions)
 
 
 def _something(places: dict[str, str], place: Place, ref: str, path: str) -> dict[str, str]:
@@ -145,20 +172,32 @@ def _partition_columns(places: Mapping[str, str], path: str) -> list[str]:
 
 def _with_partitions(spark: SparkSession, frame: DataFrame, places: Mapping[str, str], columns: list[str]) -> DataFrame:
     """*frame* with the values that directories say, by the `FILE` that a row is from. Whole numbers are numbers."""
-    rows: list[tuple[str | None, ...]] = []
-    for name, where in places.items():
-        values = {key: unquote(value) for key, value in (part.split("=", 1) for part in name.split("/") if "=" in part)}
-        told = [None if values[each] == HIVE_NULL else values[each] for each in columns]
-        rows += [(spelling, *told) for spelling in _spellings(where)]
-    whole = [all(_is_whole(row[place]) for row in rows) for place in range(1, len(columns) + 1)]
-    schema = ", ".join(["`_file` string", *(f"`{column}` string" for column in columns), "`_known` boolean"])
+    values = _partition_values(places, columns)
+    rows = [(spelling, *values[name].values()) for name, where in places.items() for spelling in _spellings(where)]
+    whole = [all(not isinstance(told[each], str) for told in values.values()) for each in columns]
+    kinds = ["bigint" if number else "string" for number in whole]
+    named = (f"`{column}` {kind}" for column, kind in zip(columns, kinds, strict=True))
+    schema = ", ".join(["`_file` string", *named, "`_known` boolean"])
     listed = spark.createDataFrame([(*row, True) for row in rows], schema)
     own = [F.col(f"`{name}`") for name in frame.columns if name != FILE]
     joined = frame.join(F.broadcast(listed), FILE, "left")
     lost = F.raise_error(F.concat(F.lit("a file that was not asked for was read: "), F.col("_file")))
-    typed = [F.col(name).cast("bigint" if number else "string") for name, number in zip(columns, whole, strict=True)]
-    checked = [F.when(F.col("_known").isNull(), lost).otherwise(column) for column in typed]
+    checked = [F.when(F.col("_known").isNull(), lost).otherwise(F.col(f"`{name}`")) for name in columns]
     return joined.select(*own, *(column.alias(name) for column, name in zip(checked, columns, strict=True)))
+
+
+def _partition_values(places: Mapping[str, str], columns: Sequence[str]) -> dict[str, dict[str, int | str | None]]:
+    """What the directories of each file say of *columns*. Where all values of a column are whole numbers, numbers."""
+    found: dict[str, dict[str, int | str | None]] = {}
+    for name in places:
+        told = {key: unquote(value) for key, value in (part.split("=", 1) for part in name.split("/") if "=" in part)}
+        found[name] = {each: None if told[each] == HIVE_NULL else told[each] for each in columns}
+    for column in columns:
+        if all(_is_whole(values[column]) for values in found.values()):
+            for values in found.values():
+                if values[column] is not None:
+                    values[column] = int(str(values[column]))
+    return found
 
 
 def _spellings(where: str) -> set[str]:
@@ -167,6 +206,6 @@ def _spellings(where: str) -> set[str]:
     return found | {f"file:/{each.removeprefix('file:///')}" for each in found if each.startswith("file:///")}
 
 
-def _is_whole(value: str | None) -> bool:
+def _is_whole(value: int | str | None) -> bool:
     """Whether *value* reads as a whole number that a column of them can hold; what is null is no obstacle."""
-    return value is None or (value.lstrip("-").isdecimal() and len(value) < 19)
+    return value is None or isinstance(value, int) or (value.lstrip("-").isdecimal() and len(value) < 19)

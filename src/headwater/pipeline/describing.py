@@ -56,11 +56,7 @@ RefRow: TypeAlias = tuple[str, str, str, str | None]
 
 def log(spark: SparkSession, place: Place, ref: str, *, amount: int | None = None) -> DataFrame:
     """The commits that led to *ref* along first parents, the newest *amount* of them, or all."""
-    if place.endpoint is not None:
-        with served(place) as remote:
-            return from_arrow(spark, _log_rows(remote.log(ref, amount)), COMMITS)
-    with opened(place) as driver:
-        return from_arrow(spark, driver.run(log_table(driver.repository, ref, amount)), COMMITS)
+    return from_arrow(spark, log_at(place, ref, amount), COMMITS)
 
 
 def commits(spark: SparkSession, place: Place) -> DataFrame:
@@ -74,11 +70,25 @@ def commits(spark: SparkSession, place: Place) -> DataFrame:
 
 def refs(spark: SparkSession, place: Place) -> DataFrame:
     """Branches and tags, and the commits that they stand for."""
+    return from_arrow(spark, refs_at(place), REFS)
+
+
+def log_at(place: Place, ref: str, amount: int | None) -> pa.Table:
+    """The commits of `log`."""
     if place.endpoint is not None:
         with served(place) as remote:
-            return from_arrow(spark, remote.run(_refs_of(remote.repository)), REFS)
+            return _log_rows(remote.log(ref, amount))
     with opened(place) as driver:
-        return from_arrow(spark, driver.run(refs_table(driver.repository)), REFS)
+        return driver.run(log_table(driver.repository, ref, amount))
+
+
+def refs_at(place: Place) -> pa.Table:
+    """The references of `refs`."""
+    if place.endpoint is not None:
+        with served(place) as remote:
+            return remote.run(_refs_of(remote.repository))
+    with opened(place) as driver:
+        return driver.run(refs_table(driver.repository))
 
 
 async def log_table(repository: Repository, ref: str, amount: int | None) -> pa.Table:

@@ -1,23 +1,25 @@
 """Data by URLs that a server had signed: for a cluster without rights of its own on the object store.
 
-Spark has no reader for them. So executors read Parquet through Arrow: of a file its footer and its column chunks, in a
-request for each run of bytes, row group by row group. What Spark's own reader leaves out by columns or by statistics is
-read here all the same.
+Spark has no reader for them. So executors read Parquet through Arrow: of a file its footer, and of the row groups in
+which the conditions may hold, by their statistics, the columns that are asked for; in a request for each run of bytes.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from urllib.parse import urlsplit
 
 import httpcore
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
+from headwater.engine.errors import BadRequest
+from headwater.pipeline.conditions import Condition, as_expression
 from headwater.pipeline.errors import NotInPlace
 from headwater.pipeline.limits import BATCH_ROWS, PRESIGNED_TASKS
 
@@ -30,26 +32,65 @@ _PARTIAL = 206
 _FORBIDDEN = 403
 
 
-def read_presigned(spark: SparkSession, files: Sequence[tuple[str, str, int]]) -> DataFrame:
-    """The rows of Parquet *files*: paths, URLs, sizes. All have the columns of the first, or null; and `FILE`."""
+def read_presigned(
+    spark: SparkSession,
+    files: Sequence[tuple[str, str, int]],
+    *,
+    columns: Collection[str] | None = None,
+    where: Sequence[Condition] = (),
+) -> DataFrame:
+    """The rows of Parquet *files*: paths, URLs, sizes. All have the columns of the first, or null; and `FILE`.
+
+    Of the *columns* those that the first file has, or all of them. Row groups in which *where* holds of no row, as far
+    as their statistics tell, are not read; of the others come all rows.
+    """
     for path, url, _ in files:
         if urlsplit(url).scheme not in {"http", "https"}:
             raise NotInPlace(f"the storage of {path!r} signs no URLs: give executors rights on it, without presigned=")
     _, url, size = files[0]
     with Ranges(url, size) as file:
-        fields = from_arrow_schema(pq.ParquetFile(file).schema_arrow).fields
-    schema = T.StructType([*fields, T.StructField(FILE, T.StringType())])
+        fragment = _fragment(file)
+        try:
+            _row_groups(fragment, where)
+        except pa.ArrowException as error:
+            raise BadRequest(f"where: {str(error).splitlines()[0]}") from None
+        fields = from_arrow_schema(fragment.metadata.schema.to_arrow_schema()).fields
+    wanted_fields = [field for field in fields if columns is None or field.name in columns]
+    schema = T.StructType([*wanted_fields, T.StructField(FILE, T.StringType())])
     wanted = to_arrow_schema(schema)
 
     def read(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
         for batch in batches:
             for row in batch.to_pylist():
                 with Ranges(row["url"], row["size"]) as source:
-                    for rows in pq.ParquetFile(source, pre_buffer=True).iter_batches(BATCH_ROWS):
-                        yield _as(wanted, rows, row["path"])
+                    yield from _rows(source, row["path"], wanted, where)
 
     tasks = min(len(files), PRESIGNED_TASKS)
     return spark.createDataFrame(list(files), FILES_SCHEMA).repartition(tasks).mapInArrow(read, schema)
+
+
+def _rows(source: Ranges, path: str, wanted: pa.Schema, where: Sequence[Condition]) -> Iterator[pa.RecordBatch]:
+    fragment = _fragment(source)
+    groups = _row_groups(fragment, where)
+    if not groups:
+        return
+    metadata = fragment.metadata
+    names = [name for name in metadata.schema.to_arrow_schema().names if name in wanted.names]
+    file = pq.ParquetFile(source, metadata=metadata, pre_buffer=True)
+    for rows in file.iter_batches(BATCH_ROWS, row_groups=groups, columns=names):
+        yield _as(wanted, rows, path)
+
+
+def _fragment(source: Ranges) -> ds.ParquetFileFragment:
+    return ds.ParquetFileFormat().make_fragment(source)
+
+
+def _row_groups(fragment: ds.ParquetFileFragment, where: Sequence[Condition]) -> list[int]:
+    """The row groups in which *where* may hold."""
+    expression = as_expression(where, fragment.metadata.schema.to_arrow_schema().names)
+    if expression is None:
+        return list(range(fragment.num_row_groups))
+    return [group.id for part in fragment.split_by_row_group(expression) for group in part.row_groups]
 
 
 def _as(schema: pa.Schema, rows: pa.RecordBatch, path: str) -> pa.RecordBatch:

@@ -85,7 +85,7 @@ def diff(spark: SparkSession, place: Place, left: str, right: str, *, prefix: st
             apart, objects = remote.run(_apart(indexes, FILES + prefix)), remote.objects(spark)
     else:
         with opened(place, spark) as driver:
-            indexes = driver.run(_indexes(driver.repository, left, right))
+            indexes = driver.run(indexes_of(driver.repository, left, right))
             apart, objects = driver.run(_apart(indexes, FILES + prefix)), driver.objects
     found = differences(spark, objects, apart.ranges, apart.known)
     if len(apart.known):
@@ -117,7 +117,8 @@ class _Apart(msgspec.Struct, frozen=True):
     """What each side has at the known keys."""
 
 
-async def _indexes(repository: Repository, left: str, right: str) -> list[Index]:
+async def indexes_of(repository: Repository, left: str, right: str) -> list[Index]:
+    """The indexes of both commits."""
     return [await repository.index_of((await commit_of(repository, ref)).id) for ref in (left, right)]
 
 

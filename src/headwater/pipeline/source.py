@@ -26,18 +26,19 @@ from pyspark.sql.datasource import (
 )
 
 from headwater.engine.errors import BadRequest
-from headwater.engine.looking import commit_of
-from headwater.engine.repository import Repository
-from headwater.index import IndexStore, diff_batches
+from headwater.index import Index, IndexStore, diff_batches
+from headwater.index.comparing import Aligned
 from headwater.index.joining import lay_over
 from headwater.index.keys import after_prefix
 from headwater.index.rows import Rows
 from headwater.index.schema import EDITS, NO_ROWS
-from headwater.pipeline.describing import COMMITS, REFS, log_table, refs_table
+from headwater.pipeline.describing import COMMITS, REFS, log_at, refs_at
 from headwater.pipeline.frames import COLUMNS, ENTRIES, FILES
 from headwater.pipeline.limits import SEGMENTS_A_TASK
 from headwater.pipeline.place import Objects, Place, opened
-from headwater.pipeline.snapshots import Snapshot, snapshot
+from headwater.pipeline.reading import indexes_of
+from headwater.pipeline.remote import served
+from headwater.pipeline.snapshots import Snapshot, snapshot, snapshot_of
 from headwater.sdk.sync.running import Runner
 
 SIDE = T.StructType([*ENTRIES.fields[1:]])
@@ -51,7 +52,7 @@ CHANGES = T.StructType(
 )
 VIEWS: Final = {"entries": ENTRIES, "diff": CHANGES, "log": COMMITS, "refs": REFS}
 
-_PLACES: Final = ("repo", "lake", "kv", "storage")
+_PLACES: Final = ("repo", "lake", "kv", "storage", "endpoint")
 _CREDENTIALS: Final = ("access_key_id", "secret_access_key", "session_token")
 
 
@@ -62,10 +63,10 @@ def register(spark: SparkSession) -> None:
 
 
 class HeadwaterSource(DataSource):
-    """Options: `repo`; `lake`, or `kv` and `storage`; `ref` (`main`), `view` (`entries`); of a diff `left` and `right`.
+    """Options: `repo`; `lake`, or `kv` and `storage`, or `endpoint`, with `key` and `secret`, and maybe `storage`.
 
-    `staged` (`false`) adds what is staged to entries, `prefix` limits them. Keys of the object store are
-    `access_key_id`, `secret_access_key` and `session_token`.
+    And `ref` (`main`), `view` (`entries`); of a diff `left` and `right`. `staged` (`false`) adds what is staged to
+    entries, `prefix` limits them. Keys of the object store are `access_key_id`, `secret_access_key`, `session_token`.
     """
 
     @classmethod
@@ -88,8 +89,13 @@ class HeadwaterSource(DataSource):
     def _place(self) -> Place:
         if "repo" not in self.options:
             raise BadRequest("repo: name the repository")
-        keys = {name: self.options[name] for name in _CREDENTIALS if name in self.options}
-        return Place(**{name: self.options.get(name) for name in _PLACES}, storage_credentials=keys)  # type: ignore[arg-type]  # repo is there
+        keys: dict[str, str] = {name: self.options[name] for name in _CREDENTIALS if name in self.options}
+        return Place(
+            **{name: self.options.get(name) for name in _PLACES},  # type: ignore[arg-type]  # repo is there
+            storage_credentials=keys,
+            key=self.options.get("key", ""),
+            secret=self.options.get("secret", ""),
+        )
 
 
 class _Range(msgspec.Struct, frozen=True):
@@ -118,6 +124,15 @@ class _Part(InputPartition):
         self.edits = edits
 
 
+class _Listing(InputPartition):
+    """What one task asks a server for: entries whose keys begin with *prefix*."""
+
+    def __init__(self, ref: str, prefix: str) -> None:
+        super().__init__(0)
+        self.ref = ref
+        self.prefix = prefix
+
+
 class _Reader(DataSourceReader):
     def __init__(self, view: str, place: Place, options: dict[str, str]) -> None:
         self._view = view
@@ -136,25 +151,48 @@ class _Reader(DataSourceReader):
     def partitions(self) -> list[InputPartition]:
         if self._view != "entries":
             return [InputPartition(0)]
+        if self._place.endpoint is not None:
+            return self._parts_on_server()
         with opened(self._place) as driver:
-            staged = self._options.get("staged", "false").lower() == "true"
-            ref = self._options.get("ref", "main")
-            found = driver.run(snapshot(driver.repository, ref, prefix=self._prefix(), staged=staged))
+            found = driver.run(snapshot(driver.repository, self._ref, prefix=self._prefix(), staged=self._staged))
             return list(_parts(driver.objects, found))
+
+    def _parts_on_server(self) -> list[InputPartition]:
+        """Tasks that read segments, where they are in reach; else one, which asks the server for a listing."""
+        with served(self._place) as remote:
+            if self._staged:
+                return [_Listing(self._ref, self._prefix())]
+            told = remote.made_of(self._ref)
+            if not remote.in_reach:
+                return [_Listing(told.commit, self._prefix())]
+            found = remote.run(snapshot_of(remote.index(told), told.commit, self._prefix()))
+            return list(_parts(remote.objects(), found))
+
+    @property
+    def _ref(self) -> str:
+        return self._options.get("ref", "main")
+
+    @property
+    def _staged(self) -> bool:
+        return self._options.get("staged", "false").lower() == "true"
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         if isinstance(partition, _Part):
             yield from self._read_entries(partition)
             return
-        with opened(self._place) as driver:
-            ref = self._options.get("ref", "main")
-            match self._view:
-                case "log":
-                    yield from driver.run(log_table(driver.repository, ref, None)).to_batches()
-                case "refs":
-                    yield from driver.run(refs_table(driver.repository)).to_batches()
-                case _:
-                    yield from driver.run(self._changes(driver.repository))
+        if isinstance(partition, _Listing):
+            with served(self._place) as remote:
+                rows = remote.listing(partition.ref, partition.prefix.removeprefix(FILES), staged=True)
+            for batch in rows.to_batches():
+                yield from _shown(batch, partition.prefix)
+            return
+        match self._view:
+            case "log":
+                yield from log_at(self._place, self._ref, None).to_batches()
+            case "refs":
+                yield from refs_at(self._place).to_batches()
+            case _:
+                yield from map(_changes_shown, self._changes())
 
     def _prefix(self) -> str:
         """The longest prefix that every key which is asked for has."""
@@ -185,22 +223,39 @@ class _Reader(DataSourceReader):
         finally:
             runner.close()
 
-    async def _changes(self, repository: Repository) -> list[pa.RecordBatch]:
-        sides = []
+    def _changes(self) -> list[Aligned]:
         for name in ("left", "right"):
             if name not in self._options:
                 raise BadRequest(f"{name}: a diff has a left and a right")
-            sides.append(await repository.index_of((await commit_of(repository, self._options[name])).id))
-        found = []
-        async for each in diff_batches(*sides):
-            keys = each.keys.filter(pc.starts_with(each.keys, self._start))
-            if len(keys) < len(each):
-                each = each.filter(pc.starts_with(each.keys, self._start))  # noqa: PLW2901  (the same, less)
-            left, right = _struct(each.left), _struct(each.right)
-            change = pc.if_else(left.is_null(), "added", pc.if_else(right.is_null(), "removed", "changed"))
-            path = pc.utf8_slice_codeunits(each.keys, len(FILES))
-            found.append(pa.RecordBatch.from_arrays([path, change, left, right], names=CHANGES.names))
-        return found
+        sides = self._options["left"], self._options["right"]
+        if self._place.endpoint is None:
+            with opened(self._place) as driver:
+                left, right = driver.run(indexes_of(driver.repository, *sides))
+                return driver.run(_differing(left, right, self._start))
+        with served(self._place) as remote:
+            if remote.in_reach:
+                left, right = (remote.index(remote.made_of(ref)) for ref in sides)
+                return remote.run(_differing(left, right, self._start))
+            return [_aligned(*remote.changes(*sides, self._start.removeprefix(FILES)))]
+
+
+async def _differing(left: Index, right: Index, prefix: str) -> list[Aligned]:
+    return [each.filter(pc.starts_with(each.keys, prefix)) async for each in diff_batches(left, right)]
+
+
+def _aligned(left: pa.RecordBatch, right: pa.RecordBatch) -> Aligned:
+    """The rows of both sides, by key."""
+    keys = pc.unique(pa.concat_arrays([left.column("key"), right.column("key")]))
+    keys = keys.take(pc.sort_indices(keys))
+    ours, theirs = (side.take(pc.index_in(keys, value_set=side.column("key"))) for side in (left, right))
+    return Aligned(keys, ours, theirs)
+
+
+def _changes_shown(changes: Aligned) -> pa.RecordBatch:
+    left, right = _struct(changes.left), _struct(changes.right)
+    change = pc.if_else(left.is_null(), "added", pc.if_else(right.is_null(), "removed", "changed"))
+    path = pc.utf8_slice_codeunits(changes.keys, len(FILES))
+    return pa.RecordBatch.from_arrays([path, change, left, right], names=CHANGES.names)
 
 
 def _parts(objects: Objects, found: Snapshot) -> Iterator[_Part]:
