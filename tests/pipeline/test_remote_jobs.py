@@ -188,32 +188,36 @@ def test_equal_content_is_kept_once(spark: SparkSession, place: Place, main: Bra
 def test_garbage_is_planned_by_executors_as_the_server_would_and_swept_by_it(
     spark: SparkSession, place: Place, main: Branch, servers: Servers
 ) -> None:
-    main.put("staged", b"staged")
+    names = [data_name(1_700_000_000_000 + number * 4_000_000, f"old{number}") for number in range(8)]
+    in_tree, in_delta, staged, *garbage = names
     with served(place) as remote:
-        bucket = servers.start("versitygw", versitygw.serve).directory
         namespace = remote.repository.namespace
-        lying = bucket / namespace.removeprefix("s3://")
-        garbage = {data_name(1_700_000_000_000 + number * 4_000_000, f"old{number}") for number in range(5)}
-        for name in garbage:
+        for name in names:
             remote.run(remote.blobs().put(name, b"old"))
-        for file in lying.glob("data/*/*"):
-            os.utime(file, (1_700_000_000, 1_700_000_000))
+    lying = servers.start("versitygw", versitygw.serve).directory / namespace.removeprefix("s3://")
+    for file in lying.glob("data/*/*"):
+        os.utime(file, (1_700_000_000, 1_700_000_000))
+    many = [f"many/{number:05d}" for number in range(3_000)]
+    for paths, name in ((many, in_tree), (["few"], in_delta)):
+        table = pa.table({"path": paths, "address": [name] * len(paths), "size": [3] * len(paths)})
+        main.import_table(table, "names of the namespace")
+    main.link("staged", f"{namespace}/{staged}", size=3)
     plan = pipeline.plan_garbage(spark, place)
     root = namespace.replace("s3://", "s3a://")
     ours = spark.read.parquet(f"{root}/{plan.objects_prefix}").collect()
-    assert {row.address for row in ours} == garbage
-    assert (plan.objects, plan.bytes, plan.candidates > 5) == (5, 15, True)
+    assert {row.address for row in ours} == set(garbage)
+    assert (plan.objects, plan.bytes, plan.candidates) == (5, 15, 8)
+    assert plan.segments > 0
     url = f"{place.endpoint}/api/v1/repositories/sales/gc/prepare_commits"
     theirs = httpx.post(url, auth=(place.key, place.secret), timeout=60).json()
     found = spark.read.parquet(theirs["gc_addresses_location"].replace("s3://", "s3a://")).collect()
-    assert [tuple(row) for row in found] == [tuple(row) for row in sorted(ours)]
+    assert sorted(map(tuple, found)) == sorted(map(tuple, ours))
 
     assert pipeline.collect_garbage(spark, place, dry_run=True).deleted == 5
     assert all((lying / name).exists() for name in garbage)
     assert pipeline.collect_garbage(spark, place).deleted == 5
     assert not any((lying / name).exists() for name in garbage)
-    assert pipeline.check_objects(spark, place, "main", content=True).sound
-    assert (main.get("staged"), main.get("a/x.csv")) == (b"staged", b"one")
+    assert [main.get(path) for path in ("staged", "few", "many/00007", "a/x.csv")] == [b"old", b"old", b"old", b"one"]
     with pytest.raises(NoSuchPlan), served(place) as remote:
         remote.run(remote.repository.garbage.sweep("20200101T000000Z-00000000", rate=None, dry_run=False))
 
@@ -238,22 +242,16 @@ def test_hw_spark_and_the_program_know_a_server(spark: SparkSession, place: Plac
     class_path = f"spark.driver.extraClassPath={spark.conf.get('spark.driver.extraClassPath')}"
     conf = [part for setting in (*LOCAL, class_path) for part in ("--conf", setting)]
     tools = Path(sys.executable).parent
-    job: list[str | Path] = [
-        "spark",
-        "stats",
-        "--master",
-        "local[1]",
-        "--objects",
-        place.storage or "",
-        *conf,
-        "sales",
-        "main",
-    ]
-    told = ran([tools / "hw", "--json", *job], place)
+    started = ["--master", "local[1]", "--objects", place.storage or "", *conf]
+    told = ran([tools / "hw", "--json", "spark", "stats", *started, "sales", "main"], place)
     assert (told["objects"], told["bytes"]) == (3, 12)
+    told = ran([tools / "hw", "--json", "spark", "gc", *started, "sales", "--plan-only"], place)
+    assert (told["objects"], told["repository"]) == (0, "sales")
     keys = ["--conf", f"spark.headwater.key={place.key}", "--conf", f"spark.headwater.secret={place.secret}"]
     server = ["--endpoint", place.endpoint or "", "--storage", place.storage or ""]
     target = target_of(place).replace("/export", "/submitted")
     command: list[str | Path] = [tools / "spark-submit", "--master", "local[1]", *conf, *keys, submit.__file__, *server]
     told = ran([*command, "export", "sales", "main", target], place)
     assert (told["files"], told["copied"], told["commit"]) == (3, 3, main.head().id)
+    told = ran([*command, "dedupe", "sales", "main"], place)
+    assert (told["entries"], told["commit"]) == (1, main.head().id)

@@ -15,7 +15,3 @@ class BadFrame(PipelineError):
 
 class NotInPlace(PipelineError):
     """Spark cannot read this object where it is."""
-
-
-class NeedsStores(PipelineError):
-    """A job that works on the stores of a lake, and was given a server."""

@@ -15,7 +15,6 @@ from headwater.blob import BlobStore
 from headwater.engine.errors import BadRequest
 from headwater.engine.lake import Lake
 from headwater.engine.repository import Repository
-from headwater.pipeline.errors import NeedsStores
 from headwater.sdk.opening import Storage, open_stores
 from headwater.sdk.sync.running import Runner
 
@@ -103,11 +102,7 @@ class Driver:
 
 @contextmanager
 def opened(place: Place, spark: SparkSession | None = None) -> Iterator[Driver]:
-    """The repository at *place*; with *spark*, that session is told how to reach its objects."""
-    if place.endpoint is not None:
-        raise NeedsStores(
-            f"{place.endpoint} is a server, and this needs the lake's own stores: give kv= and storage=, or lake="
-        )
+    """The repository at *place*, which has stores; with *spark*, that session is told how to reach its objects."""
     runner = Runner()
     try:
         stores = runner.run(
