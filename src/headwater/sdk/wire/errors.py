@@ -18,6 +18,7 @@ from headwater.engine import errors as engine
 from headwater.engine.workspaces import errors as workspaces
 from headwater.errors import HeadwaterError
 from headwater.files import errors as files
+from headwater.garbage import errors as garbage
 from headwater.history import errors as history
 from headwater.index import errors as index
 from headwater.kv import errors as kv
@@ -78,7 +79,7 @@ def _of(modules: tuple[ModuleType, ...]) -> Iterator[type[HeadwaterError]]:
 
 KINDS: Mapping[str, type[HeadwaterError]] = {
     kind_of(each): each
-    for each in _of((location, blob, kv, index, history, refs, staging, engine, workspaces, files, auth))
+    for each in _of((location, blob, kv, index, history, refs, staging, engine, workspaces, files, garbage, auth))
     if each is not engine.MergeConflict
 }
 """The errors that cross the wire, by their kinds."""
