@@ -1,4 +1,5 @@
-"""What a user's Spark job does with S3A: writes, overwrites and reads, with and without the magic committer.
+"""What a user's Spark job does with S3A: writes, overwrites and reads, with and without the magic committer, and in a
+workspace.
 
 Run as a program of its own, so that no other test shares its JVM: endpoint, keys and bucket come as arguments, the
 jars of S3A in the last. It prints what it found as JSON.
@@ -48,7 +49,7 @@ def session(endpoint: str, access_key_id: str, secret: str, jars: str, scratch: 
 
 
 def main() -> None:
-    endpoint, access_key_id, secret, bucket, jars, scratch = sys.argv[1:]
+    endpoint, access_key_id, secret, bucket, workspace, jars, scratch = sys.argv[1:]
     spark = session(endpoint, access_key_id, secret, jars, scratch)
     root = f"s3a://{bucket}/main/spark"
     frame = spark.range(ROWS).withColumn("part", f.col("id") % 2)
@@ -57,6 +58,9 @@ def main() -> None:
     for rows in (7, 5):
         frame.limit(rows).write.mode("overwrite").csv(f"{root}/plain")
     found["overwritten"] = spark.read.csv(f"{root}/plain").count()
+    for rows in (4, 3):
+        frame.limit(rows).write.mode("overwrite").csv(f"s3a://{bucket}/{workspace}/spark/plain")
+    found["in a workspace"] = spark.read.csv(f"s3a://{bucket}/{workspace}/spark/plain").count()
 
     spark.conf.set("fs.s3a.committer.name", "magic")
     spark.conf.set(
