@@ -14,7 +14,7 @@ import pytest
 
 from headwater import blob, kv
 from headwater.blob.namespace import data_name
-from headwater.engine import branches, commit, importing, reset, uploads, write
+from headwater.engine import branches, commit, importing, read, reset, uploads, write
 from headwater.engine.commit import Description
 from headwater.engine.errors import BadRequest
 from headwater.engine.lake import Lake
@@ -39,6 +39,7 @@ from headwater.garbage import (
 )
 from headwater.garbage.limits import DAY
 from headwater.garbage.plans import parts_of
+from headwater.garbage.references import copied
 from headwater.index import Block, Corrupt, Missing
 from headwater.kv import Store
 from headwater.outside import Outside, real_outside
@@ -214,6 +215,24 @@ async def test_an_object_counts_as_written_when_it_is_copied(lake: Lake, reposit
     assert (await collect(lake)).deleted == 0
     days.pass_days(2)
     assert (await collect(lake)).deleted == 1
+
+
+@pytest.mark.parametrize("size", [900, 915, 926])
+async def test_a_copy_of_what_was_committed_where_it_lay_counts_however_long_its_path_is(
+    lake: Lake, repository: Repository, days: Days, size: int
+) -> None:
+    """Its address has its path in it, and may be longer than a note of it can have in its key."""
+    path = "/".join(["d" * 200] * 5)[: size - 1] + "x"
+    workspace = await beginning.begin(repository, "main")
+    await workspace_writing.put_object(repository, workspace.id, path, b"1")
+    await workspace_committing.commit_workspace(repository, workspace, Description("all", "tests", days.now))
+    address = (await read.stat(repository, "main", path)).blocks[0].address
+    days.pass_days(30)
+    await write.copy(repository, "main", "b", "main", path)
+    assert await copied(repository, days.now) == [address]
+    days.pass_days(2)
+    await collect(lake)
+    assert await copied(repository, 0) == []
 
 
 async def test_segments_and_foreign_addresses_of_imports_are_read(

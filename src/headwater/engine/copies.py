@@ -6,6 +6,7 @@ ahead of whoever looks for references, and be seen by nobody. `docs/garbage.md` 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 
 from headwater.blob.namespace import HOUR, WORKSPACES, parse_data_name, span
@@ -15,6 +16,8 @@ from headwater.engine.read import stat
 from headwater.engine.repository import Repository
 from headwater.engine.workspaces.ids import workspace_of
 from headwater.index import Entry
+from headwater.kv import Entry as KeyValue
+from headwater.kv.limits import MAX_KEY
 from headwater.staging.tries import tries
 
 COPIED = b"copied/"
@@ -46,9 +49,9 @@ def is_lasting(ref: str, found: Entry) -> bool:
 async def note(repository: Repository, addresses: Sequence[str]) -> None:
     """Have the objects at *addresses* count as written now. Those that are new anyway need no note."""
     now = repository.outside.now()
-    notes = {
-        note_key(now, address): b"" for address in addresses if not is_foreign(address) and not _is_new(address, now)
-    }
+    notes = dict(
+        note_of(now, address) for address in addresses if not is_foreign(address) and not _is_new(address, now)
+    )
     if notes:
         await repository.store.set_many(repository.partition, notes)
 
@@ -58,14 +61,19 @@ def is_in_time(repository: Repository, began: float) -> bool:
     return repository.outside.elapsed() - began <= HOLD
 
 
-def note_key(now: int, address: str) -> bytes:
-    return COPIED + now.to_bytes(8, "big") + address.encode()
+def note_of(now: int, address: str) -> tuple[bytes, bytes]:
+    """The key and the value of a note. What is too long for a key is the value, and the key has its digest."""
+    text = address.encode()
+    at = COPIED + now.to_bytes(8, "big")
+    if len(at) + len(text) <= MAX_KEY:
+        return at + text, b""
+    return at + hashlib.blake2b(text, digest_size=16).digest(), text
 
 
-def noted(key: bytes) -> tuple[int, str]:
-    """When (milliseconds since 1970) and what, from a key that `note_key` made."""
-    rest = key.removeprefix(COPIED)
-    return int.from_bytes(rest[:8], "big"), rest[8:].decode()
+def noted(note: KeyValue) -> tuple[int, str]:
+    """When (milliseconds since 1970) and what, from what `note_of` made."""
+    rest = note.key.removeprefix(COPIED)
+    return int.from_bytes(rest[:8], "big"), (note.value or rest[8:]).decode()
 
 
 def _is_new(address: str, now: int) -> bool:

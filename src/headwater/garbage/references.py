@@ -85,13 +85,13 @@ async def _still_names(repository: Repository, seen: Seen) -> bool:
 
 async def copied(repository: Repository, since: int) -> list[str]:
     """The addresses of what was copied since then."""
-    notes = [noted(entry.key) async for entry in _records(repository, COPIED)]
+    notes = [noted(entry) async for entry in _records(repository, COPIED)]
     return [address for at, address in notes if at >= since]
 
 
 async def forget_copies(repository: Repository, before: int) -> None:
     """Delete the notes from before then."""
-    old = [entry.key async for entry in _records(repository, COPIED) if noted(entry.key)[0] < before]
+    old = [entry.key async for entry in _records(repository, COPIED) if noted(entry)[0] < before]
     for start in range(0, len(old), MAX_PAGE):
         await repository.store.delete_many(repository.partition, old[start : start + MAX_PAGE])
 

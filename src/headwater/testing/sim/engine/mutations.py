@@ -286,6 +286,7 @@ MUTATIONS: dict[str, Mutation] = {
         "a seal whose answer is lost is taken for one that succeeded",
         "many committers",
         {"headwater.engine.commit:seal": _seal_believed},
+        seeds=1000,
     ),
     "reuse-tree": Mutation(
         "a commit that lost a race puts what it had overlaid on the head that won",
