@@ -72,19 +72,24 @@ def rows(spark: SparkSession, count: int, *, changed: bool = False) -> DataFrame
     )
 
 
+_seen: dict[tuple[int, str], int] = {}
+"""What each of our processes, by number and start, has had of the processors: those that ended by now, too."""
+
+
 def processor_seconds() -> float:
     """What this process, the JVM and its Pythons have had of the processors so far."""
     parents: dict[int, int] = {}
-    times: dict[int, int] = {}
+    times: dict[int, tuple[str, int]] = {}
     for directory in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # it ended
             fields = (directory / "stat").read_text().rpartition(")")[2].split()
             parents[int(directory.name)] = int(fields[1])
-            times[int(directory.name)] = sum(map(int, fields[11:15]))
+            times[int(directory.name)] = fields[19], int(fields[11]) + int(fields[12])
     ours = {os.getpid()}
     while more := {child for child, parent in parents.items() if parent in ours} - ours:
         ours |= more
-    return sum(times[each] for each in ours) / os.sysconf("SC_CLK_TCK")
+    _seen.update({(each, times[each][0]): times[each][1] for each in ours})
+    return sum(_seen.values()) / os.sysconf("SC_CLK_TCK")
 
 
 def spent(work: Callable[[], object]) -> Spent:
