@@ -44,6 +44,22 @@ def test_a_port_that_somebody_answers_on_is_not_shared_with_them(tmp_path: Path)
     assert not (tmp_path / "another").exists()
 
 
+def test_of_servers_that_start_at_once_one_gets_the_port(tmp_path: Path) -> None:
+    listen = f"127.0.0.1:{free_port()}"
+    commands = [
+        [str(HW), "serve", "--listen", listen, "--data", str(tmp_path / name)] for name in ("one", "two", "three")
+    ]
+    servers = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for command in commands]
+    try:
+        until(lambda: sum(server.poll() is not None for server in servers) == 2)
+        assert [server.poll() for server in servers].count(1) == 2
+        until(lambda: is_ready(f"http://{listen}"))
+    finally:
+        for server in servers:
+            server.terminate()
+            server.communicate()
+
+
 def test_an_address_that_is_none_of_this_machine_is_refused_by_its_name(tmp_path: Path) -> None:
     for listen, named in (("203.0.113.7:8000", "203.0.113.7"), ("no-such-host.invalid:8000", "no-such-host.invalid")):
         status, said = refused(tmp_path, "--listen", listen)
@@ -105,11 +121,15 @@ def until(true: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def answers(server: Headwater) -> bool:
+def is_ready(url: str) -> bool:
     try:
-        return httpx.get(f"{server.url}/readiness").is_success
+        return httpx.get(f"{url}/readiness").is_success
     except httpx.TransportError:
         return False
+
+
+def answers(server: Headwater) -> bool:
+    return is_ready(server.url)
 
 
 def kill_the_worker(server: Headwater) -> None:

@@ -9,8 +9,10 @@ import logging
 import multiprocessing
 import socket
 import ssl
+import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -57,7 +59,7 @@ def serve(settings: Settings, begun: Callable[[], None]) -> None:
         ssl_protocol_min=SSLProtocols.tls12,
     )
     server.on_startup(begun)
-    with tempfile.TemporaryDirectory(prefix="headwater-", ignore_cleanup_errors=True) as shared:
+    with _alone_on(host, port), tempfile.TemporaryDirectory(prefix="headwater-", ignore_cleanup_errors=True) as shared:
         beginning = Beginning(Path(shared))
         server.respawned_wrks = Replaced(beginning)
         _log_only_after(beginning)
@@ -90,6 +92,24 @@ def _free_address(listen: str) -> tuple[str, int]:
                 f"cannot answer on {listen}: {error.strerror}. Choose another address or port with --listen HOST:PORT"
             ) from None
     return str(address[0]), port
+
+
+@contextmanager
+def _alone_on(host: str, port: int) -> Iterator[None]:
+    """Keep other servers from *port* of *host* before the first worker listens, and while the only one is replaced.
+
+    A name that is no file's, which goes with this process however it ends. Elsewhere than on Linux, workers share one
+    socket that is open all the time.
+    """
+    with socket.socket(socket.AF_UNIX) as name:
+        if sys.platform == "linux":
+            try:
+                name.bind(f"\0headwater on {host}:{port}")
+            except OSError:
+                raise CannotStart(
+                    f"cannot answer on {host}:{port}: another server is about to; choose another with --listen"
+                ) from None
+        yield
 
 
 def _certificate(settings: Settings) -> tuple[Path | None, Path | None]:
