@@ -327,6 +327,7 @@ MUTATIONS: dict[str, Mutation] = {
         "a commit is landed as it was made although the branch was moved, and is back at the same head",
         "resets",
         {f"{_STAGING}.landing:same_ground": _same_head},
+        seeds=1000,
     ),
     "loser-indexed": Mutation(
         "a committer enters its own commit in the clock index, whether or not it lands",
@@ -373,6 +374,7 @@ MUTATIONS: dict[str, Mutation] = {
         "a conditional write that was staged, and whose path others changed since, says that nothing was written",
         "first come",
         {"headwater.engine.conditional:refusal": _as_it_was},
+        seeds=1000,
     ),
     "unknown-is-unavailable": Mutation(
         "a commit that may have landed says that the store was unavailable, and so that it has not",
