@@ -15,6 +15,7 @@ LAYERS = [
     "drive",
     "outside",
     "metrics",
+    "arrow",
     "blob",
     "kv",
     "index",

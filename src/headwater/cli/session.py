@@ -71,7 +71,7 @@ class Session:
 
     def _open(self) -> Lake:
         import headwater  # noqa: PLC0415  (the engine is large, and not every command needs it)
-        from headwater.cli.arrow import look_for_no_pandas  # noqa: PLC0415
+        from headwater.arrow import look_for_no_pandas  # noqa: PLC0415
 
         look_for_no_pandas()
         settings = self.settings

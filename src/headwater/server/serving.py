@@ -135,8 +135,10 @@ def _log_only_after(beginning: Beginning) -> None:
 
 def _load(settings: Settings, shared: Path, *_: Any) -> Application:
     """The application, in a worker. The engine is imported here: what only waits for workers need not have it."""
+    from headwater.arrow import look_for_no_pandas  # noqa: PLC0415
     from headwater.server.starting import application  # noqa: PLC0415
 
+    look_for_no_pandas()
     beginning = Beginning(shared)
     _log_only_after(beginning)
     return application(settings, beginning, shared)

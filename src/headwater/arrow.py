@@ -1,8 +1,8 @@
-"""pyarrow without pandas: what would take longer than all else that a command does.
+"""pyarrow without pandas: it would take longer than all else that a command does, and hold up all requests of a worker.
 
 The first time that pyarrow is given a value it imports pandas, if that is installed, to see whether the value is one of
-pandas'. None that `hw` gives it is. So it is let look once while there is none to be found; whoever wants pandas later,
-pyarrow included, imports it as ever.
+pandas'. None that `hw` or a server gives it is. So it is let look once while there is none to be found; whoever wants
+pandas later, pyarrow included, imports it as ever.
 """
 
 from __future__ import annotations
