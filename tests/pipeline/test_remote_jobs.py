@@ -246,7 +246,7 @@ def test_hw_spark_and_the_program_know_a_server(spark: SparkSession, place: Plac
     told = ran([tools / "hw", "--json", "spark", "stats", *started, "sales", "main"], place)
     assert (told["objects"], told["bytes"]) == (3, 12)
     told = ran([tools / "hw", "--json", "spark", "gc", *started, "sales", "--plan-only"], place)
-    assert (told["objects"], told["repository"]) == (0, "sales")
+    assert (told["repository"], told["commits"]) == ("sales", 3)
     keys = ["--conf", f"spark.headwater.key={place.key}", "--conf", f"spark.headwater.secret={place.secret}"]
     server = ["--endpoint", place.endpoint or "", "--storage", place.storage or ""]
     target = target_of(place).replace("/export", "/submitted")
