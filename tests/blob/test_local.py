@@ -292,7 +292,8 @@ import asyncio, sys
 from headwater import blob
 
 async def source():
-    yield b"x" * 3_000_000
+    for _ in range(3):  # more than may lie between a source and its file: so there is one when the last is taken
+        yield b"x" * 1_000_000
     print("begun", flush=True)
     await asyncio.to_thread(sys.stdin.readline)
 
