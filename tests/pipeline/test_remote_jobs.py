@@ -158,7 +158,7 @@ def test_entries_become_the_tree_that_the_server_itself_would_make(
 
     few = spark.createDataFrame(entries_of(range(3)))
     pipeline.commit_entries(few, place, "main", message="only these", mode="replace", prefix="many/")
-    assert len(list(main.list("many/"))) == 3
+    assert len(list(main.list("many/"))) == pipeline.count_entries(place, "main", prefix="many/") == 3
     with pytest.raises(NothingToCommit):
         pipeline.commit_entries(few, place, "main", message="again")
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from headwater.engine.looking import commit_of
-from headwater.engine.repository import Repository
 from headwater.index import Entry, Index, IndexRecord
 from headwater.index.keys import after_prefix
 from headwater.pipeline.frames import FILES
 from headwater.pipeline.place import Place, opened
+from headwater.pipeline.remote import served
 from headwater.pipeline.snapshots import positions
 
 
@@ -15,14 +15,17 @@ def count_entries(place: Place, ref: str, *, prefix: str = "") -> int:
     """How many files the commit of *ref* has whose paths begin with *prefix*.
 
     Read are the tree, the segments at both ends of the prefix, and those that hold, or would, what changed since the
-    tree was made; that is at most some 220 keys. It takes no Spark.
+    tree was made; that is at most some 220 keys. It takes no Spark. Of a server, the same is read where it is.
     """
+    if place.endpoint is not None:
+        with served(place) as remote:
+            return remote.run(_count(remote.index(remote.made_of(ref)), FILES + prefix))
     with opened(place) as driver:
-        return driver.run(_count(driver.repository, ref, FILES + prefix))
+        commit = driver.run(commit_of(driver.repository, ref))
+        return driver.run(_count(driver.run(driver.repository.index_of(commit.id)), FILES + prefix))
 
 
-async def _count(repository: Repository, ref: str, prefix: str) -> int:
-    index = await repository.index_of((await commit_of(repository, ref)).id)
+async def _count(index: Index, prefix: str) -> int:
     tree = await index.tree()
     places = positions(tree, prefix)
     counts = tree.rows.column("count").to_pylist()
