@@ -26,7 +26,7 @@ from headwater.engine.workspaces.listing import listed
 from headwater.engine.workspaces.state import State, read_state, swap_state
 from headwater.index import Entry
 from headwater.outside import Outside, real_outside
-from headwater.staging.errors import Contended
+from headwater.staging.errors import Contended, NothingToCommit
 from headwater.testing.counting import CountingStore, Trips
 from headwater.testing.counting_blobs import CountingBlobs, Requests
 from tests.engine.lakes import description
@@ -150,6 +150,25 @@ async def test_a_commit_that_landed_unheard_is_found_and_not_made_again(world: W
     assert (await commit_workspace(world.repository, workspace, description())).id == made.id
     with pytest.raises(WorkspaceClosed, match=made.id):
         await resume(world.repository, "main", workspace.id)
+
+
+async def test_a_commit_that_landed_unheard_is_told_once_although_who_found_it_failed(
+    world: World, workspace: WorkspaceRef
+) -> None:
+    async def refuse(*_: object) -> None:
+        raise PermissionError
+
+    for path in ("a", "b"):
+        await write.put(world.repository, str(workspace), path, b"1")
+    made = await commit_workspace(world.repository, workspace, description(), patterns=["a"])
+    forgotten = await read_state(world.repository, workspace.id)
+    before = msgspec.structs.replace(forgotten.state, phase="committing", landed=(), since=0)
+    await swap_state(world.repository, forgotten, before)
+    with pytest.raises(PermissionError):
+        await commit_workspace(world.repository, workspace, description(), patterns=["b"], check=refuse)
+    assert (await commit_workspace(world.repository, workspace, description(), patterns=["a"])).id == made.id
+    with pytest.raises(NothingToCommit):
+        await commit_workspace(world.repository, workspace, description(), patterns=["a"])
 
 
 async def test_workspaces_are_found_live_abandoned_or_closed_with_what_they_hold(world: World) -> None:

@@ -117,24 +117,24 @@ class _Attempt:
         """Land it, once whatever was landed unheard is accounted for."""
         metadata = {**description.metadata, WORKSPACE: self._workspace.id}
         described = msgspec.structs.replace(description, metadata=metadata)
-        unheard: Commit | None = None
         while True:
             try:
                 landed = await self._advance(described, check)
             except _LandedUnheard as found:
-                unheard = found.commits[-1]
-                self._account_for(found.commits)
+                self._account_for(found.commits, unheard=found.commits[-1].id)
             except NothingToCommit:
-                if unheard is None:
+                if not self.state.unheard:
                     raise
-                return unheard
+                landed = await self._repository.commits.get(self.state.unheard)
+                self._account_for([])
+                return landed
             else:
                 self._account_for([landed])
                 return landed
 
-    def _account_for(self, commits: Sequence[Commit]) -> None:
+    def _account_for(self, commits: Sequence[Commit], *, unheard: str = "") -> None:
         landed = (*self.state.landed, *(commit.id for commit in commits))
-        self.state = msgspec.structs.replace(self.state, landed=landed)
+        self.state = msgspec.structs.replace(self.state, landed=landed, unheard=unheard)
 
     async def _advance(self, description: Description, check: Check | None) -> Commit:
         repository, workspace = self._repository, self._workspace

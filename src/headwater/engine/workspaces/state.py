@@ -37,6 +37,9 @@ class State(msgspec.Struct, frozen=True, omit_defaults=True):
     landed: tuple[str, ...] = ()
     """The commits that were made of it, in order."""
 
+    unheard: str = ""
+    """The last of them, if nobody was told of it yet: the answer to whoever commits next and finds nothing more."""
+
 
 class SeenState(msgspec.Struct, frozen=True):
     """A state as it was read, and what holds while it is that."""
