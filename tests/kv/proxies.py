@@ -33,6 +33,8 @@ class Proxy:
         self._server_port = port
         self._connections: set[asyncio.Task[None]] = set()
         self.fault = Fault.NONE
+        self.spared = 0
+        """Requests that get through before one is lost."""
         self.requests = 0
         """How often the client spoke: for a client that waits for each answer, its round trips."""
         self.heard = asyncio.Event()
@@ -94,7 +96,9 @@ class Proxy:
             self.requests += 1
             self.heard.set()
             if self.fault is Fault.LOSE_REQUEST:
-                return
+                if not self.spared:
+                    return
+                self.spared -= 1
             to_server.write(sent)
             await to_server.drain()
 

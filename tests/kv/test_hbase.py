@@ -23,7 +23,7 @@ from headwater.kv.limits import MAX_VALUE
 from headwater.testing.kv_suite import KVStoreSuite, P, predicate_of, scanned, value_of
 from tests.conftest import Servers
 from tests.kv.broken_connections import BrokenConnections
-from tests.kv.proxies import Proxy
+from tests.kv.proxies import Fault, Proxy
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
@@ -96,6 +96,15 @@ class TestHBaseOverABadNetwork(BrokenConnections):
             with pytest.raises(kv.PredicateFailed):
                 await proxied.set_if(P, b"b", b"", ABSENT)
         assert proxy.requests - before == 20
+
+    async def test_a_refused_swap_has_an_unknown_outcome_when_it_cannot_be_asked_whose_the_value_is(
+        self, proxied: Store, direct: Store, proxy: Proxy
+    ) -> None:
+        """The gateway may have tried twice, and the refusal be that of its second try."""
+        await direct.set(P, b"key", b"value")
+        proxy.fault, proxy.spared = Fault.LOSE_REQUEST, 1
+        with pytest.raises(kv.UnknownOutcome):
+            await proxied.set_if(P, b"key", b"", ABSENT)
 
 
 # Order without clocks

@@ -12,7 +12,7 @@ from headwater.kv.drivers.hbase.gateway import Gateway
 from headwater.kv.drivers.hbase.service import FAMILY, VERSION_COLUMN, Durability
 from headwater.kv.drivers.pages import first_page, next_page
 from headwater.kv.drivers.rows import end_of_rows, row_of
-from headwater.kv.errors import PredicateFailed
+from headwater.kv.errors import PredicateFailed, StoreUnavailable, UnknownOutcome
 from headwater.kv.limits import PAGE
 from headwater.kv.store import ABSENT, Entry, Page, Predicate, Store, Versioned
 
@@ -43,7 +43,10 @@ class HBaseStore(Store):
         put = self._put(partition, key, value, version)
         if not await self._gateway.write("checkAndPut", self._table, row, FAMILY, VERSION_COLUMN, expected, put):
             # A gateway that tries again would find the first try's success. The version says whose it is.
-            found = await self.get(partition, key)
+            try:
+                found = await self.get(partition, key)
+            except StoreUnavailable as error:
+                raise UnknownOutcome(f"whose swap HBase refused could not be asked: {error}") from error
             if found is None or found.predicate != Predicate(version):
                 raise PredicateFailed(partition, key)
         return Predicate(version)
