@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -132,6 +133,31 @@ def test_memory_is_bounded_where_there_is_no_directory() -> None:
     for number in range(10):
         cache.put(f"{number:02x}" * 32, rows(number))
     assert [cache.get(f"{number:02x}" * 32) is not None for number in range(10)] == [False] * 7 + [True] * 3
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what of its memory is of files")
+def test_the_pages_of_what_was_used_long_ago_are_given_back_and_still_read(tmp_path: Path) -> None:
+    many = [f"{number:02x}" * 32 for number in range(40)]
+    large = pa.concat_batches([rows(1)] * 200)
+    CacheDirectory(tmp_path).put(many[0], large)
+    size = sum(path.stat().st_size for path in files(tmp_path))
+    cache = SegmentCache(CacheDirectory(tmp_path), resident=3 * size)
+    before = memory_of_files()
+    for name in many:
+        cache.put(name, large)
+    assert memory_of_files() - before < 10 * size
+    for name in many:
+        found = cache.get(name)
+        assert found is not None
+        assert found.batch.equals(large)
+    assert memory_of_files() - before < 10 * size
+
+
+def memory_of_files() -> int:
+    """Bytes of this process's memory that are of files."""
+    told = re.search(r"RssFile:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    assert told is not None
+    return int(told[1]) * 1024
 
 
 def test_a_segment_in_use_outlives_its_file(tmp_path: Path) -> None:

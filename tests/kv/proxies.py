@@ -36,7 +36,8 @@ class Proxy:
         self.spared = 0
         """Requests that get through before one is lost."""
         self.requests = 0
-        """How often the client spoke: for a client that waits for each answer, its round trips."""
+        """How often a client spoke that had been silent or answered: for one that waits for each answer, its round
+        trips, in however many pieces a request comes."""
         self.heard = asyncio.Event()
         """Set whenever the client speaks."""
 
@@ -80,9 +81,11 @@ class Proxy:
         server: asyncio.StreamReader,
         to_server: asyncio.StreamWriter,
     ) -> None:
+        answered = asyncio.Event()
+        answered.set()
         pumps = {
-            asyncio.create_task(self._pump_requests(client, to_server)),
-            asyncio.create_task(self._pump_answers(server, to_client)),
+            asyncio.create_task(self._pump_requests(client, to_server, answered)),
+            asyncio.create_task(self._pump_answers(server, to_client, answered)),
         }
         try:
             await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
@@ -91,9 +94,13 @@ class Proxy:
                 pump.cancel()
             await asyncio.gather(*pumps, return_exceptions=True)
 
-    async def _pump_requests(self, client: asyncio.StreamReader, to_server: asyncio.StreamWriter) -> None:
+    async def _pump_requests(
+        self, client: asyncio.StreamReader, to_server: asyncio.StreamWriter, answered: asyncio.Event
+    ) -> None:
         while sent := await client.read(READ):
-            self.requests += 1
+            if answered.is_set():
+                self.requests += 1
+                answered.clear()
             self.heard.set()
             if self.fault is Fault.LOSE_REQUEST:
                 if not self.spared:
@@ -102,8 +109,11 @@ class Proxy:
             to_server.write(sent)
             await to_server.drain()
 
-    async def _pump_answers(self, server: asyncio.StreamReader, to_client: asyncio.StreamWriter) -> None:
+    async def _pump_answers(
+        self, server: asyncio.StreamReader, to_client: asyncio.StreamWriter, answered: asyncio.Event
+    ) -> None:
         while answer := await server.read(READ):
+            answered.set()
             match self.fault:
                 case Fault.LOSE_ANSWER:
                     return
